@@ -242,7 +242,7 @@ def choose_ways(options: argparse.Namespace, address: str | None) -> list[Way]:
 
 @contextmanager
 def find_database(options: argparse.Namespace) -> Iterator[str | None]:
-    """Give the address of the database that was asked for, started here if none was named."""
+    """Yield the address of the chosen database, starting one here if none was named."""
     if options.database != OWN:
         yield options.database
         return

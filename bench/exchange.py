@@ -49,7 +49,7 @@ def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -
 
 
 def _in_turn(folder: Path, scale: Scale) -> Row:
-    """Let two programs write in turn: each finds a file that it does not know."""
+    """Run two programs that write in turn: each finds a file that it does not know."""
     with make_stores(folder, ".json", TWO_PROGRAMS) as both:
         other = Filled(open_store(both.store.location), both.bare, both.keys)
         ours = _batches(both, [_add_to(both), _add_to(other)], 6)

@@ -90,13 +90,13 @@ def main() -> None:
 
 
 def read(name: str, key: str) -> list[Case]:
-    """Give the cases of a set."""
+    """Return the cases of a set."""
     cases: list[Case] = json.loads((DATA / name).read_text("utf-8"))[key]
     return cases
 
 
 def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
-    """Give all cases, and those of each language that has any."""
+    """Return all cases, and those of each language that has any."""
     for language in LANGUAGES:
         chosen = [case for case in cases if language in ("all", case["language"])]
         if chosen:

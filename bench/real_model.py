@@ -157,7 +157,7 @@ def learn(folder: Path, model: MeasuredModel, options: argparse.Namespace, end: 
 
 
 def _say(assistant: Assistant, key: str, text: str, *, is_answered: bool) -> int:
-    """Have a message answered by the model, or by nobody; return whether it was answered."""
+    """Ask the model to answer a message; return whether it was answered."""
     if not is_answered:
         now = assistant.now()
         assistant.record(key, [Message("user", text, now), Message("assistant", "I see.", now)])

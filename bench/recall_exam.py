@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _take(exam: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Tell the facts, ask the questions, and return each with its answer."""
+    """State the facts, ask the questions, and return each with its answer."""
     with (
         TemporaryDirectory() as folder,
         closing(Assistant(folder, model=RecallModel())) as assistant,

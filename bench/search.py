@@ -36,7 +36,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 
 def curves(measured: Sequence[Row], scale: Scale) -> list[Curve]:
-    """Give what grows with the number of passages, and what does not."""
+    """Yield what grows with the number of passages, and what does not."""
     by_name = {row.name: row for row in measured}
     found = [(count, by_name[_words_name(count)]) for count in scale.passages]
     smallest = scale.passages[0]

@@ -97,12 +97,12 @@ def _rows(
 
 
 def slowest(waits: Sequence[float]) -> float:
-    """Give what 99 of 100 waits do not exceed."""
+    """Return what 99 of 100 waits do not exceed."""
     return sorted(waits)[len(waits) * 99 // 100]
 
 
 def _describe(waits: Mapping[str, list[float]]) -> None:
-    """Say what no row says, because it has no yardstick: each request by itself."""
+    """Print what no row can show for lack of a yardstick: each request by itself."""
     for name, some in sorted(waits.items()):
         figures = f"{median(some) * 1000:.1f} ms, 99 % {slowest(some) * 1000:.1f} ms"
         print(f"{name}: {len(some):,} requests, median {figures}", file=sys.stderr)
@@ -180,7 +180,7 @@ class Visitor:
         self._answered = 0.0
 
     def outcome(self) -> Outcome:
-        """Give what came of it all, and hang up."""
+        """Return the outcome and close the connection."""
         self._connection.close()
         return self._outcome
 
@@ -221,7 +221,7 @@ class Visitor:
         self.random.choice((*own, *more, self.note))()
 
     def add(self) -> None:
-        """Let a fact be remembered."""
+        """Add a fact."""
         content, category = self._new(), self.random.choice(CATEGORIES)
         body = {"content": content, "category": category}
         fact = self.ask("write", "POST", "/api/memory/facts", body, part="add")
@@ -229,7 +229,7 @@ class Visitor:
         self._outcome.allowed[fact["id"]] = {content}
 
     def patch(self) -> None:
-        """Let a fact say something else."""
+        """Edit a fact."""
         one, content = self.random.choice([*self._facts]), self._new()
         self._outcome.allowed[one].add(content)
         body = {"content": content, "expected": self._facts[one]}
@@ -238,7 +238,7 @@ class Visitor:
         self._outcome.allowed[one] = {content}
 
     def delete(self) -> None:
-        """Let a fact be forgotten."""
+        """Delete a fact."""
         one = self.random.choice([*self._facts])
         self._outcome.allowed[one].add(None)
         self.ask("write", "DELETE", f"/api/memory/facts/{quote(one)}", part="delete")
@@ -275,7 +275,7 @@ class Visitor:
 
 
 def _crowd(port: int, clients: int, seconds: float) -> list[Outcome]:
-    """Let clients ask at once, from a process that the server does not share."""
+    """Run clients at once, from a process other than the server's."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as elsewhere:
         return elsewhere.submit(_visit, port, clients, seconds).result()
@@ -288,7 +288,7 @@ def _visit(port: int, clients: int, seconds: float) -> list[Outcome]:
 
 
 def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outcome]:
-    """Let visitors ask at once; every tenth asks only for /healthz."""
+    """Run visitors at once; every tenth asks only for /healthz."""
     outcomes: list[Outcome] = []
 
     def ask(number: int, visitor: Visitor) -> None:
@@ -307,7 +307,7 @@ def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outc
 
 
 def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Give all waits by what was waited for."""
+    """Return all waits by what was waited for."""
     waits: dict[str, list[float]] = defaultdict(list)
     for one in outcomes:
         for name, some in one.waits.items():
@@ -316,7 +316,7 @@ def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 
 
 def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
-    """Say which acknowledged writes are not in the files."""
+    """Return which acknowledged writes are not in the files."""
     found = {one.id: one.content for one in MemoryStore(place.memory(Settings())).get_all()}
     log = DailyLog(place.daily)
     noted = "".join(log.read(day) for day in log.dates())
@@ -325,7 +325,7 @@ def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def find_altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
-    """Say which facts, by their ids, are not as it was acknowledged."""
+    """Return which facts, by their ids, are not as acknowledged."""
     allowed = {one: may for each in outcomes for one, may in each.allowed.items()}
     return [
         f"fact {one}: {found.get(one)!r}, not {may}"

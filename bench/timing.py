@@ -59,7 +59,7 @@ def compare(
     rounds: int,
     cpu_clock: Callable[[], float] = time.process_time,
 ) -> tuple[Cost, Cost]:
-    """Give the median cost of a call of each; batches are prepared off the clock."""
+    """Return the median cost of a call of each; preparing batches is not timed."""
     _time(ours(), cpu_clock)
     _time(yardstick(), cpu_clock)
     first, second = [], []

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def built_in_texts() -> dict[str, list[str]]:
-    """Give what is at hand in the repository."""
+    """Return the texts that the repository has."""
     return {
         "English": list(ENGLISH),
         "Chinese": list(CHINESE),

@@ -92,7 +92,7 @@ class Talk:
             list(self.assistant.stream(KEY, question))
 
     def prompt(self, question: str) -> Prompt:
-        """Give what the model is asked."""
+        """Return what the model is asked."""
         self.enter(question)
         return self.model.prompts[0]
 
@@ -104,7 +104,7 @@ class Talk:
         return events
 
     def learn(self) -> None:
-        """Let nothing wait to be learnt from, as it is once that was done."""
+        """Empty the learning queue, as after learning."""
         waiting = self.assistant.learning.claim(KEY)
         if waiting:
             self.assistant.learning.complete(waiting, [])
@@ -121,7 +121,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 
 def questions() -> dict[str, list[str]]:
-    """Give what is asked, of common and of rare things."""
+    """Return questions about common and rare things."""
     asked, kinds = corpus.queries(), len(corpus.ASKED)
     by_kind = {kind: asked[place::kinds] for place, kind in enumerate(corpus.ASKED)}
     things, things_zh = by_kind["an English word"], by_kind["a Chinese word"]
@@ -229,7 +229,7 @@ def _append(file: FileIO, one: Exchange) -> None:
 
 
 def _fill_conversations(store: ConversationStore, count: int) -> list[Passage]:
-    """Say something in two conversations of each day; return what was said."""
+    """Write to two conversations on each day; return the messages."""
     said = islice(corpus.notes(Random(4), HALF_CHINESE), count)
     passages = []
     for number in range(-(-count // MESSAGES)):

@@ -33,7 +33,7 @@ class RandomMeanings:
     name = "random unit vectors"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give the vectors; what is known to mean the same has the same one."""
+        """Return the vectors; texts known to mean the same have the same one."""
         return [self._vector(ALIKE.get(text, text)).tobytes() for text in texts]
 
     def _vector(self, meaning: str) -> Vectors:
@@ -49,7 +49,7 @@ class Exact:
         self._vectors = np.frombuffer(b"".join(vectors), np.float32).reshape(-1, DIMENSIONS)
 
     def nearest(self, vector: bytes) -> list[int]:
-        """Give the numbers of the nearest, nearest first."""
+        """Return the numbers of the nearest, nearest first."""
         cosines = self._vectors @ np.frombuffer(vector, np.float32)
         best = np.argpartition(cosines, -BEST)[-BEST:]
         return [int(number) for number in best[np.argsort(-cosines[best])]]

@@ -1,4 +1,4 @@
-"""One turn after the other: what goes into the prompt, what is done, kept and learnt."""
+"""One turn after the other: what goes into the prompt, what is done, kept and learned."""
 
 from __future__ import annotations
 
@@ -524,7 +524,7 @@ class TestAHistoryOfSomebodyElse:
         kept = [message.text for message in assistant.conversations.get_history(KEY)]
         assert kept[:3] == ["Old", "Older", "牠叫什麼？"]
 
-    def test_what_is_asked_again_is_kept_and_learnt_from_once(self, reopen: Reopen) -> None:
+    def test_what_is_asked_again_is_kept_and_learned_from_once(self, reopen: Reopen) -> None:
         assistant = reopen()
         for _ in range(2):
             list(assistant.stream(KEY, "我家的狗叫小黑", history=[]))
@@ -629,7 +629,7 @@ class TestRequests:
         assert "turnleaf memories" in assistant.reply(KEY, wish).text
         assert contents(assistant) == ["I like tea"]
 
-    def test_what_was_just_said_and_is_to_be_forgotten_is_not_learnt_and_the_reply_says_so(
+    def test_what_was_just_said_and_is_to_be_forgotten_is_not_learned_and_the_reply_says_so(
         self, reopen: Reopen
     ) -> None:
         assistant = reopen(minNewMessages=100)
@@ -657,7 +657,7 @@ class TestRequests:
         assert model.results[0]["success"] is True
         assert "already" in model.results[0]["note"]
 
-    def test_it_is_not_learnt_again(self, reopen: Reopen, model: ScriptedModel) -> None:
+    def test_it_is_not_learned_again(self, reopen: Reopen, model: ScriptedModel) -> None:
         model.facts = [[make_fact("The user's dog is Rex", "my dog is called Rex")]]
         assistant = reopen()
         assistant.reply(KEY, "Remember that my dog is called Rex")
@@ -784,7 +784,7 @@ class TestRequests:
 
 
 class TestLearning:
-    """Facts are learnt in the background, throttled, once."""
+    """Facts are learned in the background, throttled, once."""
 
     def talk(self, assistant: Assistant, *texts: str, key: str = KEY) -> None:
         for text in texts:
@@ -863,7 +863,7 @@ class TestLearning:
         self.wait_for_contents(assistant)
         assert model.extractions == []
 
-    def test_a_conversation_that_has_ended_is_learnt_from_when_another_one_is_idle(
+    def test_a_conversation_that_has_ended_is_learned_from_when_another_one_is_idle(
         self, reopen: Reopen, clock: Clock
     ) -> None:
         assistant = reopen()
@@ -872,7 +872,7 @@ class TestLearning:
         self.talk(assistant, "Hi", key="cli:session-2")
         assert self.wait_for_contents(assistant) == ["我女兒叫小安"]
 
-    def test_what_was_learnt_is_told_once_with_its_quote(self, reopen: Reopen) -> None:
+    def test_what_was_learned_is_told_once_with_its_quote(self, reopen: Reopen) -> None:
         assistant = reopen()
         self.talk(assistant, "By the way, my dog is called Rex. Nice, isn't it?")
         assistant.flush()
@@ -897,7 +897,7 @@ class TestLearning:
         assert change.source.message_time == MONDAY
         assert change.source.trust == "user"
 
-    def test_nothing_is_learnt_from_what_the_assistant_says(
+    def test_nothing_is_learned_from_what_the_assistant_says(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         model.turns = [["You told me that my dog is called Rex and I live in Rome."]]
@@ -907,7 +907,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == []
 
-    def test_nothing_is_learnt_from_what_was_injected(
+    def test_nothing_is_learned_from_what_was_injected(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         assistant = reopen()
@@ -982,7 +982,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == ["Vegetarian"]
 
-    def test_a_tools_save_in_the_same_turn_is_not_learnt_again(
+    def test_a_tools_save_in_the_same_turn_is_not_learned_again(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         model.turns = [[("append_memory", {"fact": "The user's dog is called Rex"}), "Nice."]]
@@ -991,7 +991,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == ["The user's dog is called Rex"]
 
-    def test_a_secret_is_masked_in_what_is_learnt_and_in_its_quote(
+    def test_a_secret_is_masked_in_what_is_learned_and_in_its_quote(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         said = "The router stands in the cellar, and its password is tr0ub4dor&3"
@@ -1136,7 +1136,7 @@ class TestLearning:
         assert len(model.extractions) == 1
         assert len(model.extractions[0]) < 10_000
 
-    def test_a_long_conversation_is_learnt_from_in_parts(
+    def test_a_long_conversation_is_learned_from_in_parts(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         assistant = reopen()
@@ -1151,7 +1151,7 @@ class TestLearning:
         assert len(contents(assistant)) == 1
 
     @pytest.mark.parametrize("by_tool", [False, True])
-    def test_what_the_user_asked_to_forget_is_not_learnt_from_what_was_said_before(
+    def test_what_the_user_asked_to_forget_is_not_learned_from_what_was_said_before(
         self, reopen: Reopen, model: ScriptedModel, *, by_tool: bool
     ) -> None:
         saved = ("append_memory", {"fact": "My dog is called Rex"})
@@ -1161,7 +1161,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == []
 
-    def test_what_a_tool_saved_and_the_user_took_back_is_not_learnt(
+    def test_what_a_tool_saved_and_the_user_took_back_is_not_learned(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
         model.turns = [[("append_memory", {"fact": "User's dog is called Rex"}), "Nice."]]
@@ -1171,7 +1171,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == []
 
-    def test_what_was_learnt_and_waits_for_room_can_be_forgotten(self, reopen: Reopen) -> None:
+    def test_what_was_learned_and_waits_for_room_can_be_forgotten(self, reopen: Reopen) -> None:
         assistant = reopen(memoryMaxItems=1)
         only = assistant.memory.add("I like tea")
         self.talk(assistant, "My dog is called Rex")
@@ -1181,7 +1181,7 @@ class TestLearning:
         assistant.flush()
         assert contents(assistant) == []
 
-    def test_what_else_a_wish_to_forget_says_is_learnt(self, reopen: Reopen, clock: Clock) -> None:
+    def test_what_else_a_wish_to_forget_says_is_learned(self, reopen: Reopen, clock: Clock) -> None:
         assistant = reopen()
         assistant.memory.add("My old address is in Tainan")
         clock.pass_time(seconds=1)
@@ -1267,7 +1267,7 @@ class TestLearning:
         return len(assistant.learning.outbox())
 
     def put_back(self, assistant: Assistant, decision: Decision) -> bool:
-        """Let what was carried out wait again, as after a kill right before it was noted."""
+        """Queue what was carried out again, as after a kill right before it was noted."""
         assistant.learning.enqueue("cli:other", [Queued(Message("user", "x"))])
         batch = assistant.learning.claim("cli:other")
         assert batch is not None
@@ -1298,7 +1298,7 @@ class TestOrder:
             assistant.record(KEY, [Message("user", "My dog is called Rex")])
         assert assistant.learning.waiting(KEY) == 1
 
-    def test_what_was_trimmed_from_a_conversation_is_learnt_all_the_same(
+    def test_what_was_trimmed_from_a_conversation_is_learned_all_the_same(
         self, reopen: Reopen
     ) -> None:
         assistant = reopen(conversationMaxTurns=2, minNewMessages=100)
@@ -1389,7 +1389,7 @@ def make_tool_messages(text: str) -> list[Message]:
 
 
 class TestFlush:
-    """Near the end of the context what is queued is learnt from at once, once in each cycle."""
+    """Near the end of the context what is queued is learned from at once, once in each cycle."""
 
     def test_at_three_quarters_of_the_context_it_is_flushed(
         self, reopen: Reopen, model: ScriptedModel
@@ -1518,7 +1518,7 @@ class TestFlush:
 
 
 class TestPrivate:
-    """In private nothing is stored, learnt or injected."""
+    """In private nothing is stored, learned or injected."""
 
     def test_nothing_is_injected_or_offered(self, reopen: Reopen, model: ScriptedModel) -> None:
         assistant = reopen()
@@ -1537,7 +1537,7 @@ class TestPrivate:
         reply = reopen().reply(KEY, "記住我是龐德", private=True)
         assert reply.text.startswith("（這是私密對話")
 
-    def test_nothing_is_promised_to_be_learnt(self, reopen: Reopen, tmp_path: Path) -> None:
+    def test_nothing_is_promised_to_be_learned(self, reopen: Reopen, tmp_path: Path) -> None:
         reopen()
         with Assistant(tmp_path, model=RecallModel()) as assistant:
             assert "我會記下" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text

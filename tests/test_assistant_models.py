@@ -43,7 +43,7 @@ class ServedModel:
             self.api.answer(messages_api.tool(f"{self.tool_prefix}{name}", arguments))
 
     def read_request(self, number: int = -1) -> str:
-        """Give all that reached the model in one request, as text."""
+        """Return all that reached the model in one request, as text."""
         body: dict[str, Any] = self.api.requests[number].body
         return "\n".join(texts([body.get("system"), body["messages"]]))
 
@@ -133,7 +133,7 @@ def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ServedModel) -
     assert reply.text == "Remembered: my dog is called Rex\n\nNoted."
 
 
-def test_facts_are_learnt_by_the_same_model(
+def test_facts_are_learned_by_the_same_model(
     place: ServedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")

@@ -146,7 +146,7 @@ def commands() -> dict[str, click.Command]:
 
 
 def sections(page: Path, name: str) -> str:
-    """Give what stands below the headings that name the command, one below the other."""
+    """Return the text below the headings that name the command, joined."""
     found: list[str] = []
     level = 0
     for line in read(page).splitlines():

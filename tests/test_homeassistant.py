@@ -66,7 +66,7 @@ SCHEMA = CONFIG["schema"]
 
 
 def kind_of(option: str) -> str:
-    """Give what an option takes, or each of its values if it is a list."""
+    """Return what an option takes, or each of its values if it is a list."""
     entry = SCHEMA[option]
     return str(entry[0] if isinstance(entry, list) else entry)
 

@@ -319,7 +319,7 @@ def impurities(sources: Sources) -> list[str]:
 
 
 def is_for_types(text: str, line: int) -> bool:
-    """Tell whether a line is there only for the type checker."""
+    """Whether a line is there only for the type checker."""
     blocks = (node for node in nodes(text) if isinstance(node, ast.If))
     return any(
         ast.unparse(block.test) == "TYPE_CHECKING"

@@ -48,11 +48,11 @@ class Known:
             self.aside[text] = self.waiting.pop(text)
 
     def next_messages(self) -> list[str]:
-        """Give what is learnt from at once: after a cut, one message."""
+        """Return what is learned from at once: after a cut, one message."""
         return [one for one in self.waiting if self.attempts[one]][:1] or list(self.waiting)
 
     def let_wait(self) -> None:
-        """Let what is held wait again, as if it had not been tried."""
+        """Queue what is held again, as if it had not been tried."""
         if self.held:
             for one in self.held[0].messages:
                 del self.attempts[one.message.text]

@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def verify(home: Path, *units: Path) -> str:
-    """Give what systemd has to say against units of a user with that home."""
+    """Return what systemd reports as wrong with units of a user with that home."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
     command = ["systemd-analyze", "--user", "verify", *map(str, units)]
     done = subprocess.run(
@@ -115,5 +115,5 @@ def test_the_server_works_under_what_its_unit_forbids(tmp_path: Path) -> None:
 
 
 def status(process: int) -> str:
-    """Give what the system knows of a process."""
+    """Return what the system knows about a process."""
     return Path(f"/proc/{process}/status").read_text("utf-8")

@@ -119,7 +119,7 @@ def test_a_fact_that_rests_only_on_a_replaced_message_is_withdrawn(assistant: As
     assert assistant.memory.get_all() == [kept]
 
 
-def test_nothing_is_learnt_from_a_replaced_message(
+def test_nothing_is_learned_from_a_replaced_message(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
     assistant.reply(KEY, "My dog is called Rex")

@@ -267,7 +267,7 @@ def bullets_of(page: MarkdownPage) -> list[Item]:
 
 
 def is_misread(text: str) -> bool:
-    """Tell whether markdown-it does not know code from a list below a deeply indented bullet.
+    """Whether markdown-it mistakes code for a list below a deeply indented bullet.
 
     There it takes a line that is indented by four columns, yet less than the bullet's text,
     for whatever it would be without any indentation. CommonMark says that it goes on with the
@@ -383,7 +383,7 @@ def test_adding_twice_puts_the_second_below_the_first(text: str, content: str) -
 
 
 def stands_alone(page: MarkdownPage, fact: MarkdownFact) -> bool:
-    """Tell whether nothing below could go on with a fact when it ends in a paragraph."""
+    """Whether nothing below could continue a fact that ends in a paragraph."""
     below = "".join(page.lines[fact.end : fact.end + 1])
     return not below.strip() or any(other.start == fact.end for other in page.facts)
 

@@ -374,7 +374,7 @@ HARMLESS = [
 
 
 def split(marked: str) -> tuple[str, str, str]:
-    """Give the text with its secret, the text with the mark, and the secret."""
+    """Return the text with its secret, the text with the mark, and the secret."""
     before, _, rest = marked.partition("⟦")
     kind, _, rest = rest.partition(":")
     secret, _, after = rest.partition("⟧")

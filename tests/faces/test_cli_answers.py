@@ -228,10 +228,10 @@ def test_json_tells_all_of_it(cli: Cli, api: ChatApi) -> None:
 
 def test_json_tells_what_was_learned(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
-    (learnt,) = cli("ask", "--json", "My name is Alice").json["learnt"]
-    assert learnt["action"] == "added"
-    assert "Alice" in learnt["memory"]["content"]
-    assert "Alice" in learnt["quote"]
+    (learned,) = cli("ask", "--json", "My name is Alice").json["learnt"]
+    assert learned["action"] == "added"
+    assert "Alice" in learned["memory"]["content"]
+    assert "Alice" in learned["quote"]
 
 
 def test_instructions_for_every_answer_and_for_this_one_reach_the_model(

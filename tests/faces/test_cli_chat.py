@@ -633,7 +633,7 @@ class _Embeddings(BaseHTTPRequestHandler):
         self.send_error(400)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_what_is_remembered_is_made_ready_for_the_search_before_anything_is_said(

@@ -207,7 +207,7 @@ def test_a_conversation_goes_on_in_the_copy(cli: Cli, address: str) -> None:
 
 @pytest.fixture(params=["folder", "database"])
 def place(request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Have the program use a folder, then a database."""
+    """Run the program with a folder, then with a database."""
     named = str(cli.data) if request.param == "folder" else empty_database()
     monkeypatch.setenv("TURNLEAF_DATA_DIR", named)
     return named

@@ -26,7 +26,7 @@ def chat() -> Iterator[ChatApi]:
 
 
 def use(patch: pytest.MonkeyPatch, url: str) -> None:
-    """Have a model at an address answer."""
+    """Answer as a model at an address."""
     patch.setenv("TURNLEAF_MODEL", "compatible:qwen3")
     patch.setenv("TURNLEAF_MODEL_URL", url)
 

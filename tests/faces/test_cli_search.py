@@ -211,7 +211,7 @@ class LocalEmbeddingsHandler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_a_model_that_is_served_is_used_and_its_end_survived(

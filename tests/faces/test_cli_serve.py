@@ -248,7 +248,7 @@ def test_in_a_terminal_the_token_is_shown_once(cli: Cli) -> None:
 
 
 def read_greeting_in_a_terminal() -> str:
-    """Run a server that needs its token until it has greeted, and give what it showed."""
+    """Run a server that needs its token until it has greeted and return what it showed."""
     ours, its = pty.openpty()
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         arguments = ["serve", "--port", "0", "--host", "0.0.0.0"]  # noqa: S104

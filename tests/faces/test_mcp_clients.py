@@ -189,5 +189,5 @@ def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printe
 
 
 def list_tool_results(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give what the model was told that the tools gave."""
+    """Return the tool results that the model received."""
     return [json.loads(part["content"]) for part in body["messages"][-1]["content"]]

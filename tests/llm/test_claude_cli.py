@@ -56,7 +56,7 @@ class ServedTools:
 
 
 def notes(file: Path) -> ServedTools:
-    """Give one tool, which writes into a file."""
+    """Return one tool, which writes to a file."""
     return ServedTools([sys.executable, "-c", TOOL_SERVER, str(file)])
 
 
@@ -71,7 +71,7 @@ def api() -> Iterator[MessagesApi]:
 
 @pytest.fixture
 def environ(tmp_path: Path, api: MessagesApi) -> dict[str, str]:
-    """Give an environment with nothing of the machine's in it, and a mark to know it by."""
+    """Return an environment with nothing of the machine's in it and a mark to recognise it by."""
     home = tmp_path / "home"
     home.mkdir()
     return {
@@ -123,7 +123,7 @@ def complaint(claude: ClaudeCli, asked: Prompt | None = None) -> str:
 
 
 def say(*messages: object) -> str:
-    """Give the line of shell that prints messages of the program."""
+    """Return the shell command that prints messages of the program."""
     lines = "\n".join(json.dumps(message, ensure_ascii=False) for message in messages)
     return f"cat <<'END'\n{lines}\nEND"
 
@@ -192,7 +192,7 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
 
 
 def bring_memory_and_hooks(environ: Mapping[str, str], name: str) -> None:
-    """Have the program know something by itself, as on the machine of whoever uses it."""
+    """Set up a memory of the program itself, as on its user's machine."""
     folder = Path(environ["HOME"], ".claude")
     folder.mkdir()
     (folder / "CLAUDE.md").write_text(f"The user is called {name}.", "utf-8")

@@ -152,7 +152,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def right_answer(texts: list[str]) -> bytes:

@@ -57,7 +57,7 @@ expect.set_options(timeout=SECONDS * 1000)
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Give a browser; while it runs, nothing else on this thread can run an event loop."""
+    """Yield a browser; while it runs, nothing else on this thread can run an event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         yield browser
@@ -108,7 +108,7 @@ class Visit:
 
 
 def _status(told: str) -> int | None:
-    """Give the status that the browser complains of, if it is about an answer."""
+    """Return the status that the browser complains about, if it is about a response."""
     refused = _REFUSED.search(told)
     if refused:
         return int(refused[1])
@@ -210,7 +210,7 @@ def begin_conversation(page: Page) -> None:
 
 
 def say(page: Page, text: str) -> Locator:
-    """Say something in the chat, and give the answer when it is whole."""
+    """Send a message in the chat and return the answer when it is complete."""
     expect(page.locator(".skeleton")).to_have_count(0)  # What was said before may still load.
     count = answers(page).count()
     page.get_by_role("textbox", name="Message", exact=True).fill(text)
@@ -247,7 +247,7 @@ def go(page: Page, view: str) -> None:
 
 
 def find_focus(page: Page) -> str:
-    """Give the name of what has the focus."""
+    """Return the name of what has the focus."""
     return str(page.evaluate(NAME))
 
 

@@ -64,4 +64,4 @@ class _ProxyHandler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

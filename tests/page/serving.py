@@ -171,7 +171,7 @@ def lasting_port() -> int:
 
 
 def _silent(home: Path) -> dict[str, str]:
-    """Give an environment that says nothing about Turnleaf."""
+    """Return an environment without any of Turnleaf's variables."""
     ours = {*(one.variable for one in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
     kept = {
         name: value

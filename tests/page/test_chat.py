@@ -107,7 +107,7 @@ def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
     assert server.contents() == []
 
 
-def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
+def test_what_is_learned_in_the_background_is_told_where_it_was_said(
     visit: Visit, server: PageServer
 ) -> None:
     server.configure(minNewMessages=1)

@@ -27,7 +27,7 @@ TEA = "我早上喝烏龍茶"
 
 
 def outline(page: Page) -> bool:
-    """Tell whether what has the focus can be seen to have it."""
+    """Whether what has the focus visibly has it."""
     style = "getComputedStyle(document.activeElement)"
     return bool(page.evaluate(f"{style}.outlineStyle !== 'none' || {style}.boxShadow !== 'none'"))
 

@@ -1,4 +1,4 @@
-"""What is learnt, what waits, and what was noted on which day."""
+"""What is learned, what waits, and what was noted on which day."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 
 AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
-"""Each message is learnt from as soon as it is answered."""
+"""Each message is learned from as soon as it is answered."""
 
 
 def waiting(page: Page, text: str) -> Locator:
@@ -52,7 +52,7 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: PageSe
     assert server.pending.get_all() == []
 
 
-def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
+def test_what_was_learned_stands_with_its_words_and_is_taken_back(
     visit: Visit, server: PageServer
 ) -> None:
     server.configure(**AT_ONCE)
@@ -71,7 +71,7 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     assert "澎湖" not in server.file
 
 
-def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: PageServer) -> None:
+def test_nothing_is_learned_while_the_switch_is_off(visit: Visit, server: PageServer) -> None:
     server.configure(**AT_ONCE)
     page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_role("switch", name="Learn from conversations")).to_be_checked()
@@ -93,7 +93,7 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: PageSer
 
 
 def read_settings_elsewhere(server: PageServer) -> list[tuple[str, object]]:
-    """Give the settings as the command line sees them."""
+    """Return the settings as the command line sees them."""
     code, out, _ = run(["--data-dir", str(server.data), "config", "--json"], b"", os.environ)
     assert code == 0
     return [(one["key"], one["value"]) for one in json.loads(out)]
@@ -162,7 +162,7 @@ def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
 
 
 def change_first(route: Route, today: Path) -> None:
-    """Have somebody else save the note before the page does."""
+    """Save the note as somebody else before the page does."""
     if route.request.method == "PATCH":
         today.write_text(today.read_text().replace("買牛奶", "買茶"))
     route.continue_()

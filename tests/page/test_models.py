@@ -83,7 +83,7 @@ def visit(town: Town, visits: Visiting) -> Visit:
 
 
 def come_by_link(town: Town, visit: Visit) -> Visit:
-    """Let a visitor be the operator."""
+    """Make a visitor the operator."""
     visit.context.request.get(town.server.make_link())
     return visit
 

@@ -24,7 +24,7 @@ KEY = "web:weather"
 
 
 def edit(page: Page, text: str, other: str) -> None:
-    """Say something else in place of a message."""
+    """Replace a message with another."""
     message = conversation(page).locator("[data-message]", has_text=text)
     message.hover()
     message.get_by_role("button", name="Edit this message").click()

@@ -72,7 +72,7 @@ class Programs:
                 process.kill()
 
     def read_memory(self) -> str:
-        """Give the memory in the newest prompt: what is said before all messages."""
+        """Return the memory in the newest prompt: its system message."""
         system = self.model.requests[-1].body["messages"][0]
         assert system["role"] in {"system", "developer"}
         return json.dumps(system, ensure_ascii=False)
@@ -128,7 +128,7 @@ class Programs:
             yield read
 
     def by_the_clock(self, address: str) -> Ask:
-        """Have a schedule run by the server, which is another program than who adds it."""
+        """Run a schedule in the server, which is another program than the one that adds it."""
         add = [sys.executable, "-m", "turnleaf", "schedule", "add", QUESTION, "--when", "@yearly"]
         subprocess.run(add, env=self.environ, check=True, capture_output=True)
         [schedule] = get(f"{address}api/schedules")["schedules"]
@@ -161,7 +161,7 @@ def get(address: str) -> dict[str, Any]:
 
 
 def states(schedule: str) -> list[str]:
-    """Give the states of a schedule's runs, newest first."""
+    """Return the states of a schedule's runs, newest first."""
     return [run["state"] for run in get(schedule)["runs"]]
 
 

@@ -336,7 +336,7 @@ OPENAI = TypeAdapter(list[ChatCompletionMessageParam])
 
 
 def validate(messages: list[dict[str, Any]]) -> object:
-    """Give what OpenAI's own types keep of the messages; what they do not know falls out."""
+    """Return what OpenAI's own types keep of the messages; they drop what they do not know."""
     return plain(OPENAI.validate_python(messages))
 
 

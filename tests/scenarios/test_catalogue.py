@@ -101,7 +101,7 @@ def _is_test(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> boo
 
 
 def _is_put_off(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Tell whether a test is marked as one that proves nothing yet."""
+    """Whether a test is marked as one that proves nothing yet."""
     parts = (part for decorator in node.decorator_list for part in ast.walk(decorator))
     return any(_is_mark(part, "(skip|xfail)") for part in parts)
 
@@ -115,13 +115,13 @@ def _id(mark: ast.Call, place: str) -> str:
 
 
 def without_a_test(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the ids that no test carries."""
+    """Return the ids that no test carries."""
     tested = {mark.id for mark in carried}
     return [each.id for each in scenarios if each.id not in tested]
 
 
 def not_in_the_catalogue(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the marks whose id does not exist."""
+    """Return the marks whose id does not exist."""
     known = {each.id for each in scenarios}
     return [f"{mark.id} ({mark.test})" for mark in carried if mark.id not in known]
 

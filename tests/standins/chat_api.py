@@ -212,7 +212,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
                 pass
 
     def is_abandoned(self) -> bool:
-        """Tell whether the other side has hung up."""
+        """Whether the other side has hung up."""
         try:
             has_gone = not self.connection.recv(1)
         except TimeoutError:
@@ -230,7 +230,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _error(message: str, code: str | None = None) -> bytes:

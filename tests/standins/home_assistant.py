@@ -117,7 +117,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _environ() -> dict[str, str]:
-    """Give what the supervisor would, and a way to the same Python."""
+    """Return what the supervisor would, and a path to the same Python."""
     ours = {*(one.variable for one in SETTINGS), *map(str.upper, KEYS)}
     kept = {
         name: value
@@ -222,7 +222,7 @@ class _IngressHandler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 # There

@@ -184,7 +184,7 @@ class _MessagesHandler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _error(message: str) -> bytes:

@@ -27,12 +27,12 @@ WITHOUT_MARKS = "It is late. 小明 glows."
 
 
 def next_event(events: Iterator[Event]) -> Event:
-    """Give the next thing that a model says, however long it took."""
+    """Return the next thing that a model says, however long it took."""
     return next(event for event in events if not isinstance(event, Silence))
 
 
 def list_events(events: Iterator[Event]) -> list[Event]:
-    """Give all that a model says."""
+    """Return all that a model says."""
     return [event for event in events if not isinstance(event, Silence)]
 
 
@@ -64,7 +64,7 @@ class ScriptedModel:
                 yield from self._call(step[0], step[1], tools)
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
-        """Give the facts of this extraction."""
+        """Return the facts of this extraction."""
         assert system
         assert schema["type"] == "object"
         self.extractions.append(text)
@@ -85,6 +85,6 @@ class ScriptedModel:
 
 
 def make_fact(fact: str, quote: str | None = None, **fields: object) -> dict[str, object]:
-    """Give a fact in the form in which a model gives it."""
+    """Return a fact in the form in which a model returns it."""
     plain = {"category": None, "message": 1, "relation": "new", "target": None}
     return {"fact": fact, "quote": quote or fact, **plain, **fields}

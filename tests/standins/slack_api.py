@@ -105,25 +105,25 @@ class SlackApi(ThreadingHTTPServer):
     # What a test has happen.
 
     def say(self, text: str, *, user: str = "U01", channel: str = "C01", **more: Any) -> str:  # noqa: ANN401
-        """Let somebody say something; once the bot has taken it, give the message's ts."""
+        """Post a message as somebody; once the bot has taken it, return the message's ts."""
         event = {"type": "message", "user": user, "channel": channel, "text": text, "team": TEAM}
         event |= {"channel_type": "channel", "ts": self._ts(), **more}
         self.deliver(event)
         return str(event["ts"])
 
     def mention(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
-        """Let somebody call the bot: Slack tells of it twice, and once not of what channel."""
+        """Mention the bot as somebody: Slack reports it twice, once without the channel."""
         ts = self.say(f"<@{BOT}> {text}", **more)
         again = {"type": "app_mention", "ts": ts, "channel_type": None}
         self.say(f"<@{BOT}> {text}", **(more | again))
         return ts
 
     def direct(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
-        """Let somebody write to the bot alone."""
+        """Send the bot a direct message as somebody."""
         return self.say(text, **({"channel": "D1", "channel_type": "im"} | more))
 
     def press(self, post: Post, *, user: str = "U01", number: int = 0) -> None:
-        """Let somebody press a button."""
+        """Press a button as somebody."""
         block = post.buttons[number]
         message = {"ts": post.ts, "thread_ts": post.thread, "text": post.text}
         self.send(
@@ -140,7 +140,7 @@ class SlackApi(ThreadingHTTPServer):
         )
 
     def deliver(self, event: Body) -> None:
-        """Tell the bot of an event."""
+        """Send the bot an event."""
         self.send("events_api", {"type": "event_callback", "team_id": TEAM, "event": event})
 
     def send(self, kind: str, payload: Body) -> None:
@@ -160,7 +160,7 @@ class SlackApi(ThreadingHTTPServer):
         self._newest_link().cut()
 
     def ask_to_reconnect(self) -> None:
-        """Say that this line will be closed soon."""
+        """Announce that this connection will be closed soon."""
         self._newest_link().tell({"type": "disconnect", "reason": "refresh_requested"})
 
     # What a test looks at.
@@ -179,7 +179,7 @@ class SlackApi(ThreadingHTTPServer):
         return [post for post in self.posts if post.thread == ts]
 
     def texts(self, ts: str) -> list[str]:
-        """Give what the thread shows, without notes."""
+        """Return what the thread shows, without notes."""
         shown = [post for post in self.thread(ts) if not post.blocks and not post.only_for]
         return [post.text for post in shown if not post.is_streaming]
 
@@ -189,7 +189,7 @@ class SlackApi(ThreadingHTTPServer):
     # Serving.
 
     def change(self, note: Callable[[], None]) -> None:
-        """Note something, and let whoever waits look again."""
+        """Note something and wake whoever waits."""
         with self._changed:
             note()
             self._changed.notify_all()
@@ -209,7 +209,7 @@ class SlackApi(ThreadingHTTPServer):
         return self.wait_for(lambda: self._links[-1:])[0]
 
     def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
-        """Give a status and the answer to a call."""
+        """Return a status and the answer to a call."""
         with self._changed:
             self.calls.append(ApiCall(method, body))
             waiting = self._once.get(method)
@@ -302,7 +302,7 @@ class SlackApi(ThreadingHTTPServer):
         return {"ts": post.ts}
 
     def _history(self, body: Body) -> Body:
-        """Give what stands in a channel, without what is below it in threads."""
+        """Return what is in a channel, without what is below it in threads."""
         there = [one for one in self.posts if (one.channel, one.thread) == (body["channel"], None)]
         return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there[::-1]]}
 
@@ -415,7 +415,7 @@ class _SlackHandler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _take_frame(self, kind: int, data: bytes) -> None:
         if kind == PING:

@@ -86,7 +86,7 @@ class Stores:
 
 
 def fill(stores: Stores) -> None:
-    """Let every source leave something in every store that it can reach."""
+    """Leave something of every source in every store that it can reach."""
     stores.memory.add("I typed this")
     for number, (source, (word, character)) in enumerate(WORDS.items()):
         rests_on = from_source(source, f"a {word}, 一隻{character}")

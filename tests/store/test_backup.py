@@ -347,7 +347,7 @@ for number in range(1_000_000):
 
 @contextmanager
 def writing(data: Path) -> Iterator[subprocess.Popen[str]]:
-    """Let another process write to every store, and say each round that it has finished."""
+    """Run a process that writes to every store and reports each round that it has finished."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(data)], stdout=subprocess.PIPE, encoding="utf-8"
     )
@@ -511,7 +511,7 @@ def test_without_anything_before_no_place_of_it_is_named(data: Path, file: Path)
 
 
 def restore_as_nobody(data: Path, file: Path) -> str:
-    """Restore as one to whom permissions mean something, and give what is said of it."""
+    """Restore as a user to whom permissions apply and return what is printed."""
     done = subprocess.run(
         [sys.executable, "-c", NOBODY, str(data), str(file)],
         cwd=others.ROOT,

@@ -19,7 +19,7 @@ steps = st.lists(st.tuples(gaps, st.booleans()), max_size=60)
 
 
 def list_actions(steps: list[tuple[float, bool]]) -> list[float]:
-    """Go through the steps as the watcher does, and tell when it acts."""
+    """Go through the steps as the watcher does and return when it acts."""
     debounce = Debounce(QUIET, LONGEST)
     now, acts = 0.0, []
     for gap, has_changed in steps:

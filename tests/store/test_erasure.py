@@ -189,7 +189,7 @@ def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: Stores) 
     assert [one.message.text for one in pages.conversations.messages("others")] == ["a lamp"]
 
 
-def test_the_queue_of_what_is_to_be_learnt_is_erased_by_key_or_by_source(pages: Stores) -> None:
+def test_the_queue_of_what_is_to_be_learned_is_erased_by_key_or_by_source(pages: Stores) -> None:
     queue = pages.own.learning
     for source in SOURCES:
         of = None if source in (TALK, SLACK) else source
@@ -340,7 +340,7 @@ def test_nothing_of_an_erasure_can_be_undone(stores: Stores) -> None:
     assert list_contents(stores.memory) == []
 
 
-def test_what_was_learnt_after_an_erasure_is_undone_as_ever(stores: Stores) -> None:
+def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: Stores) -> None:
     mine = stores.memory.add("mine")
     stores.memory.update(mine.id, "a zebra", source=talk("zebra"))
     stores.erase(TALK)
@@ -549,7 +549,7 @@ DEEDS = st.tuples(
 
 
 def live(store: MemoryStore, deeds: Sequence[tuple[str, Source | None, int]]) -> list[str]:
-    """Let people, a conversation and an editor change a memory; give all that it ever was."""
+    """Change a memory as people, a conversation and an editor; return all that it ever was."""
     texts = [store.text()]
     for number, (deed, source, place) in enumerate(deeds):
         content = f"{'zebra 斑馬' if source and source.conversation == TALK else 'mine'} {number}"

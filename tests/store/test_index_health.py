@@ -54,7 +54,7 @@ def fill(folder: Path, facts: int = 120 if LONG else 40) -> Path:
 
 
 def talk(folder: Path) -> Path:
-    """Say something, of which some was said again in other words."""
+    """Send messages of which some were repeated in other words."""
     said = ConversationStore(folder / "said" / "conversations.db")
     numbers = said.add_messages("k", [Message("user", f"number {at}", NOON) for at in range(30)])
     said.add_messages("k", [Message("user", "a number 7 again", NOON)], after=numbers[20])
@@ -87,7 +87,7 @@ class IndexedNotes:
         self.bytes = self.read()
 
     def be_silent(self) -> None:
-        """Have no conversations, for there is no reading their database where nobody may write."""
+        """Index no conversations: their database cannot be read where nobody may write."""
         self.said = self.said.with_name("none.db")
         self.learn()
 
@@ -98,7 +98,7 @@ class IndexedNotes:
         return Index(self.location, [self.notes, ConversationStore(self.said)])
 
     def make_index(self) -> None:
-        """Have the index made and closed."""
+        """Make the index and close it."""
         index = self.index()
         index.sync()
         index.close()
@@ -191,7 +191,7 @@ def execute(place: IndexedNotes, statements: str, name: str = "index.db") -> Non
 
 
 def checkpoint(place: IndexedNotes) -> None:
-    """Have most of it in the file itself, and the newest in its log."""
+    """Put most of it into the file itself and the newest into its log."""
     execute(place, "PRAGMA wal_checkpoint(TRUNCATE)")
     (place.notes / "new.md").write_text("- the newest tea\n", encoding="utf-8")
     place.learn()
@@ -325,7 +325,7 @@ def peer(place: IndexedNotes) -> Iterator[Callable[[str], object]]:
 
 
 def run_in_fork(work: Callable[[], object]) -> int | None:
-    """Do something in another process, and tell how that ended."""
+    """Do something in another process and return its exit code."""
     process = FORK.Process(target=work)
     process.start()
     process.join(60)
@@ -463,7 +463,7 @@ def test_several_processes_at_once(place: IndexedNotes, count: int) -> None:
 
 
 def has_locks(path: Path) -> bool:
-    """Tell whether this process itself, and not its parent, has opened a database."""
+    """Whether this process itself, and not its parent, has opened a database."""
     listed = Path("/proc/locks")
     if not listed.exists():
         return True
@@ -543,7 +543,7 @@ def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(
 
 
 def search_in_fork(place: IndexedNotes, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
-    """Let another process search after some preparation, and give its answers."""
+    """Search in another process after some preparation and return its answers."""
     mine, its = FORK.Pipe()
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""The queue of learning: nothing is lost, nothing is learnt from twice, and erased is erased."""
+"""The queue of learning: nothing is lost, nothing is learned from twice, and erased is erased."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_a_record_that_cannot_be_read_costs_none_of_the_others(
         "UPDATE queue SET token = 'x', leased_at = CAST(x'32ff' AS TEXT)",
     ],
 )
-def test_a_damaged_time_keeps_nothing_from_being_learnt(place: QueueFile, damage: str) -> None:
+def test_a_damaged_time_keeps_nothing_from_being_learned(place: QueueFile, damage: str) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     complete(store)

@@ -49,7 +49,7 @@ class OlderFile:
         return {path: path.read_bytes() if path.exists() else None for path in paths}
 
     def put(self, contents: dict[Path, bytes | None]) -> None:
-        """Let the files be as a kill left them."""
+        """Put the files into the state in which a kill left them."""
         for path in self.path.parent.iterdir():
             path.unlink()
         for path, data in contents.items():

@@ -302,7 +302,7 @@ def test_thousands_of_changes_leave_no_threads_and_no_open_files(
             change_much(notes, 2_500)
             heard.wait_for(NOTES)
             while heard.list_heard():
-                """Let it come to rest."""
+                """Wait until it is idle."""
         wait_until_handles_are_at_most(before)
     wait_until_handles_are_at_most(at_first)
 

@@ -550,14 +550,14 @@ class Life:
             assert self.place.data() == before or self.place.path.suffix == ".json"
 
     def contents(self) -> dict[str, str]:
-        """Give what the memory says, without what may have been typed again."""
+        """Return what the memory says, without what may have been typed again."""
         may_be = self.typed - self.model.keys()
         there = facts_in(self.place, self.store.text()).items()
         return {key: content for key, content in there if key not in may_be}
 
 
 def facts_in(place: EditedFile, text: str) -> dict[str, str]:
-    """Give what a text says, but for what was typed outside."""
+    """Return what a text says, except for what was typed outside."""
     kind = jsonfacts if place.path.suffix == ".json" else markdown
     memories = (fact.memory for fact in kind.parse(text, MOMENT).facts)
     return {one.id: one.content for one in memories if not one.content.startswith("outside")}

@@ -19,7 +19,7 @@ STRACE = ("strace", "-f", "--seccomp-bpf", "-xx", "-v", "-s", "10000000", "-e", 
 def record(
     jobs: Sequence[Job], folder: Path, error: str = "", under: Sequence[str] = ()
 ) -> list[list[Call]]:
-    """Let workers write one after the other and give the system calls of each.
+    """Run workers that write one after the other and return the system calls of each.
 
     Their acknowledgements are among the calls. With an error, each job's own call fails.
     """
@@ -70,7 +70,7 @@ class Cut:
 
 
 def replay(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
-    """Replay a worker's calls; after each, give what it had acknowledged."""
+    """Replay a worker's calls; after each, yield what it had acknowledged."""
     said: list[str] = []
     disk.open.clear()
     for call in calls:
@@ -81,7 +81,7 @@ def replay(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
 
 
 def cuts(calls: Sequence[Call], disk: Disk, *, only_acknowledged: bool = False) -> Iterator[Cut]:
-    """Give every state that a cut after each call may leave, each once.
+    """Yield every state that a cut after each call may leave, each once.
 
     `only_acknowledged` looks only at the moments at which something has just been acknowledged.
     """

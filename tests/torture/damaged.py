@@ -86,7 +86,7 @@ def use(subject: Subject) -> tuple[list[str], list[str]]:
 
 
 def is_sound(damaged: bytes) -> bool:
-    """Tell whether SQLite itself finds nothing wrong with a database."""
+    """Whether SQLite itself finds nothing wrong with a database."""
     with closing(apsw.Connection(":memory:")) as database:
         try:
             database.deserialize("main", damaged)
@@ -98,7 +98,7 @@ def is_sound(damaged: bytes) -> bool:
 def find_discarded(
     folder: Path, name: str, damaged: bytes, heard: WarningLog, before: list[str]
 ) -> list[str]:
-    """Say what of the damaged bytes is neither kept aside, with a warning, nor in the file."""
+    """Return which damaged bytes are neither set aside with a warning nor in the file."""
     aside = sorted(folder.rglob(f"{Path(name).name}.*"))
     copies = [path for path in aside if path.read_bytes() == damaged]
     if copies:

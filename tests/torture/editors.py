@@ -303,7 +303,7 @@ def _is_saved_again(
 
 
 def _is_ambiguous(deleted: str, save: Save, order: dict[str, int]) -> bool:
-    """Tell whether a saved text shows nothing newer than a fact that was deleted from it."""
+    """Whether a saved text shows nothing newer than a fact that was deleted from it."""
     newest = max((order.get(one, 0) for one in save.visible), default=0)
     return bool(save.line) and order.get(deleted, 0) > newest
 

@@ -53,7 +53,7 @@ def attempt(subject: Subject, number: int) -> str:
 
 
 def check_refusal(said: str, where: Path) -> list[str]:
-    """Say what is wrong with an answer that should be a clear refusal."""
+    """Return what is wrong with an answer that should be a clear refusal."""
     if not said.startswith("refused"):
         return [f"not refused, but {said}"]
     return [] if where.name in said else [f"it does not name {where.name}: {said}"]

@@ -52,14 +52,14 @@ def program(module: str, *arguments: object, under: Sequence[str] = ()) -> str:
 
 
 def write(writer: Writer, folder: Path) -> list[str]:
-    """Let one undisturbed worker write; give its outcomes."""
+    """Run one undisturbed worker that writes; return its outcomes."""
     folder.mkdir(exist_ok=True)
     fields = (writer.kind, folder, writer.worker, writer.count, writer.seed)
     return outcomes(program("worker", *fields).splitlines())
 
 
 def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
-    """Let undisturbed workers write one after the other; return the outcomes of each."""
+    """Run undisturbed workers that write one after the other; return the outcomes of each."""
     for job in jobs:
         Path(job.folder).mkdir(exist_ok=True)
     said = folder / "written"
@@ -68,7 +68,7 @@ def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
 
 
 def check(cases: Sequence[Case], folder: Path, under: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Give the complaints of a fresh process about each folder that has any."""
+    """Return the complaints of a fresh process about each folder that has any."""
     listed = folder / "cases.json"
     checker.save(cases, listed)
     answers = json.loads(program("checker", listed, under=under))
@@ -187,7 +187,7 @@ def _count_calls(lines: Sequence[str], folder: str, calls: Sequence[str]) -> Ite
 
 
 def copies(template: Path | None, folder: Path, count: int, name: str = "case") -> list[Path]:
-    """Give so many folders of their own, each like the template."""
+    """Return that many folders, each a copy of the template."""
     places = [folder / f"{name}-{number}" for number in range(count)]
     for place in places:
         if template is None:

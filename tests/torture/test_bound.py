@@ -39,7 +39,7 @@ STEPS = 5 if LONG else 2
 
 
 def bind(kind: str, places: Sequence[Path], folder: Path) -> list[str]:
-    """Give the command under which each place's main file is bound from elsewhere."""
+    """Return the command under which each place's main file is a bind mount from elsewhere."""
     pairs = []
     for place in places:
         file = main_file(kind, place)

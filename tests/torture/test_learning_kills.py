@@ -1,4 +1,4 @@
-"""Processes that learn are killed at any instant: no message is lost, none is learnt from twice.
+"""Processes that learn are killed at any instant: no message is lost, none is learned from twice.
 
     python -m tests.torture.test_learning_kills DATABASE NAME ROUND
 
@@ -55,7 +55,7 @@ def learn(store: LearningStore, name: str) -> None:
 
 
 def kill_both(path: Path, number: int, choice: random.Random) -> list[str]:
-    """Let two learn at once and kill each; give what they said was queued."""
+    """Run two that learn at once and kill each; return what they reported as queued."""
     program = [sys.executable, "-m", "tests.torture.test_learning_kills", str(path)]
     running = [
         subprocess.Popen(
@@ -79,18 +79,18 @@ def kill_both(path: Path, number: int, choice: random.Random) -> list[str]:
 def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path) -> None:
     path, choice = ground / "learning.db", random.Random(1)
     queued: list[str] = []
-    learnt = Counter[str]()
+    learned = Counter[str]()
     for number in range(ROUNDS):
         queued += kill_both(path, number, choice)
         store = open_queue(path, number + 1)
-        learnt = Counter(one.decision.content for one in store.outbox())
+        learned = Counter(one.decision.content for one in store.outbox())
         waiting = Counter(one.message.text for key in KEYS for one in store.queued(key))
         waiting.update(one.queued.message.text for one in store.set_aside())
         store.close()
-        assert max((learnt + waiting).values()) == 1
-        assert set(queued) <= set(learnt + waiting)
+        assert max((learned + waiting).values()) == 1
+        assert set(queued) <= set(learned + waiting)
     assert len(queued) > 2 * ROUNDS
-    assert learnt
+    assert learned
     assert not list(ground.glob("*.corrupt-*"))
 
 

@@ -66,7 +66,7 @@ def run_what_is_due(folder: DataFolder, now: Callable[[], datetime], pipe: int) 
 
 
 def is_survived(folder: DataFolder, readings: int) -> bool:
-    """Let a process run what is due; tell whether the clock let it come to the end."""
+    """Run what is due in a process; return whether the clock let it come to the end."""
     clock = Mortal(DUE, readings)
     return start(partial(run_what_is_due, folder, clock)).finish() == ["done"]
 

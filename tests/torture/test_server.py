@@ -135,7 +135,7 @@ def measure(server: Served) -> Resources:
 
 
 def target(descriptor: Path) -> str:
-    """Give what a descriptor stands for, which may have been closed meanwhile."""
+    """Return what a descriptor stands for, which may have been closed meanwhile."""
     try:
         return str(descriptor.readlink())
     except FileNotFoundError:
@@ -143,13 +143,13 @@ def target(descriptor: Path) -> str:
 
 
 def megabytes(server: Served) -> float:
-    """Give the memory that a process has now."""
+    """Return the memory that a process has now."""
     words = Path("/proc", str(server.process.pid), "status").read_text("ascii").split()
     return int(words[words.index("VmRSS:") + 1]) / 1024
 
 
 def endure(server: Served, number: int) -> tuple[Load, list[float]]:
-    """Have everything asked for, by many at once; give that load, and the memory meanwhile."""
+    """Request everything, from many clients at once; return that load and the memory meanwhile."""
     sizes: list[float] = []
     with Load(server, number) as load:
         for _ in range(SAMPLES):
@@ -171,7 +171,7 @@ def come_and_go(server: Served) -> None:
 
 
 def settle(server: Served, sockets: int, files: int) -> Resources:
-    """Give what a server holds once its guests have gone and their last words are written."""
+    """Return what a server holds once its guests have gone and their last messages are written."""
     until(
         lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS
     )

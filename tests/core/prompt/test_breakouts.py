@@ -116,7 +116,7 @@ def unescape(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Give what a reader could take the text for."""
+    """Return what a reader could take the text for."""
     for _ in range(4):
         folded = "".join(map(fold_character, unescape(unescape(text))))
         if folded == text:
@@ -171,7 +171,7 @@ def find_underlined(lines: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def split(built: str, prompt: str, name: str) -> tuple[str, list[str]]:
-    """Give the block and the folded lines between its tags."""
+    """Return the block and the folded lines between its tags."""
     assert built.endswith(f"\n</{name}>\n\n{prompt}")
     block = built.removesuffix(prompt)
     assert block.startswith(f"<{name}>\n")
@@ -209,7 +209,7 @@ def faults_of_history(built: str, prompt: str, roles: Sequence[str]) -> list[str
 
 
 def literal_memory(texts: Sequence[str], prompt: str) -> str:
-    """Give memories as 002 does, and the other lines of each indented as MEMORY.md has them."""
+    """Format memories as 002 does, with the other lines of each indented as in MEMORY.md."""
     items = ("\n".join(indent(text)) for text in texts)
     return "\n".join(["<long_term_memory>", *items, "</long_term_memory>"]) + f"\n\n{prompt}"
 
@@ -275,7 +275,7 @@ def faults(block: Block, build: Build, texts: Sequence[str], prompt: str = PROMP
 
 
 def inside(block: Block, text: str) -> str:
-    """Give the one text of a block as the builder wrote it."""
+    """Return the one text of a block as the builder wrote it."""
     mark = {"memory": "- ", "history": "[User]: "}[block]
     built = BUILD[block]([text], "")
     written = built.removeprefix(f"<{OWN[block]}>\n{mark}").removesuffix(f"\n</{OWN[block]}>\n\n")
@@ -388,7 +388,7 @@ def test_no_tag_cut_between_two_content_parts_breaks_out() -> None:
 
 
 def find_template_marks(text: str) -> list[str]:
-    """Give what a tokenizer or a model could take for a mark of its chat template."""
+    """Return what a tokenizer or a model could take for a mark of its chat template."""
     return TEMPLATE.findall(fold(text))
 
 

@@ -93,7 +93,7 @@ class Target:
         return self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
 
     def files(self) -> dict[str, bytes]:
-        """Give all that must not change, in the data folder and beside it."""
+        """Return all that must not change, in the data folder and beside it."""
         return {
             path.relative_to(self.home).as_posix(): path.read_bytes()
             for path in sorted(self.home.rglob("*"))
@@ -118,7 +118,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 
 def expect_problem(answer: HttpAnswer, status: int) -> str:
-    """Check that this is a problem that gives nothing away; give its sentence."""
+    """Check that this is a problem that reveals nothing; return its sentence."""
     assert answer.status == status, answer
     assert answer.headers["content-type"] == "application/problem+json"
     record = answer.json

@@ -86,7 +86,7 @@ def share_routes(app: FastAPI) -> FastAPI:
 
 @contextmanager
 def make_data_folder(home: Path) -> Iterator[Path]:
-    """Give a data folder in which nothing needs a model, in an environment that says nothing."""
+    """Yield a data folder in which nothing needs a model, in a clean environment."""
     ours = {*(setting.variable for setting in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
     with pytest.MonkeyPatch.context() as patch:
         for name in [one for one in os.environ if one in ours or one.startswith("TURNLEAF_")]:
@@ -165,7 +165,7 @@ def visitor(shared_server: Served) -> Iterator[httpx2.Client]:
 
 
 def calling(server: Served) -> httpx2.Client:
-    """Give a client that knows no other server."""
+    """Yield a client that knows no other server."""
     # Making the usual context for TLS would take longer than most tests.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.Client(
@@ -175,7 +175,7 @@ def calling(server: Served) -> httpx2.Client:
 
 @contextmanager
 def operating(server: Served) -> Iterator[httpx2.Client]:
-    """Give a client whose user came by the one-time link."""
+    """Yield a client whose user came by the one-time link."""
     link = make_link(server.assistant.folder.operator_link, server.url)
     with calling(server) as client:
         assert client.get(link).status_code == 303

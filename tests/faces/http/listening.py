@@ -24,7 +24,7 @@ MOST_SIGNS_OF_LIFE = 20
 
 
 def make_client() -> httpx2.Client:
-    """Give a client of its own."""
+    """Return a new client."""
     return httpx2.Client(timeout=DEADLINE_SECONDS, trust_env=False, verify=NO_TLS)
 
 
@@ -43,7 +43,7 @@ Heard = Iterator[Told]
 def listening(
     method: str, url: str, body: object = None, *, language: str = "en"
 ) -> Iterator[Heard]:
-    """Give the events of an answer, for as long as somebody listens."""
+    """Yield the events of an answer for as long as somebody listens."""
     accepted = {"Accept-Language": language}
     with (
         make_client() as client,
@@ -56,19 +56,19 @@ def listening(
 
 @contextmanager
 def chatting(url: str, message: str, **more: object) -> Iterator[Heard]:
-    """Say something, and give the events of the answer."""
+    """Send a message and yield the events of the answer."""
     with listening("POST", f"{url}/api/chat", {"message": message, **more}) as heard:
         yield heard
 
 
 def send_message(url: str, message: str, **more: object) -> list[Told]:
-    """Say something, and give all events of the answer."""
+    """Send a message and return all events of the answer."""
     with chatting(url, message, **more) as heard:
         return list(heard)
 
 
 def one(heard: Iterator[Told] | list[Told], name: str) -> Any:  # noqa: ANN401 - by event
-    """Give what the first event of that name tells."""
+    """Return the data of the first event of that name."""
     return next(told.data for told in heard if told.name == name)
 
 
@@ -87,7 +87,7 @@ def _events(response: httpx2.Response) -> Heard:
 
 
 def ask(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's
-    """Ask for something, and give the whole answer."""
+    """Send a request and return the whole response."""
     with make_client() as client:
         return client.request(method, url, **given)
 

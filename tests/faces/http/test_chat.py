@@ -160,11 +160,11 @@ def test_what_is_remembered_is_told_and_can_be_taken_back(
     server: Served, client: httpx2.Client, message: str, fact: str
 ) -> None:
     heard = send_message(server.url, message)
-    [learnt] = one(heard, "learnt")["facts"]
-    assert learnt["action"] == "added"
-    assert fact in learnt["fact"]["content"]
-    assert contents(server) == [learnt["fact"]["content"]]
-    undone = client.post("/api/memory/undo", json={"change": learnt["change"]})
+    [learned] = one(heard, "learnt")["facts"]
+    assert learned["action"] == "added"
+    assert fact in learned["fact"]["content"]
+    assert contents(server) == [learned["fact"]["content"]]
+    undone = client.post("/api/memory/undo", json={"change": learned["change"]})
     assert undone.status_code == 200, undone.text
     assert contents(server) == []
 
@@ -532,7 +532,7 @@ PREVIEW = "/api/prompt/preview"
 
 
 def text_files(folder: Path) -> dict[Path, bytes]:
-    """Give all but the databases, which change by being looked into."""
+    """Return all but the databases, which change when they are read."""
     return {
         path: path.read_bytes()
         for path in folder.rglob("*")

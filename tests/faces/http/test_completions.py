@@ -240,7 +240,7 @@ def test_what_is_remembered_here_is_in_the_next_prompt_of_the_chat(
     assert "客廳的燈叫做小明" in model.prompts[-1].system
 
 
-def test_facts_are_learnt_from_what_is_said_here(server: Served, openai_client: Client) -> None:
+def test_facts_are_learned_from_what_is_said_here(server: Served, openai_client: Client) -> None:
     openai_client(server).chat.completions.create(
         model="turnleaf", messages=[user("我家的貓叫做米米")], user="anna"
     )

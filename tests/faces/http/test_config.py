@@ -251,7 +251,7 @@ CHOICES: list[dict[str, object]] = [
 
 
 def find_misdirected_keys(settings: Settings) -> set[tuple[str, str]]:
-    """Give which provider's key would go to which server of another."""
+    """Return which provider's key would go to which server of another."""
     with_url = settings if settings.model else replace(settings, model="recall")
     asked = [find_model(with_url, environ={}), find_extractor(with_url, environ={})]
     pairs = {(one.name.partition(":")[0], one.url) for one in asked if isinstance(one, ApiModel)}

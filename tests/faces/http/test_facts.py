@@ -507,14 +507,14 @@ def test_the_history_is_not_gone_through_for_each_change_in_it(data: Path) -> No
     assert store.given.readings < 10
 
 
-def test_what_was_learnt_is_given_with_its_quote(server: Served, client: httpx2.Client) -> None:
+def test_what_was_learned_is_given_with_its_quote(server: Served, client: httpx2.Client) -> None:
     source = Source("我家客廳的燈叫做小明", "web:1", datetime(2026, 11, 15, tzinfo=UTC), "user")
     server.assistant.memory.add(LAMP, origin="learnt", source=source)
     client.post(FACTS, json={"content": "tea"})
-    (learnt,) = client.get(CHANGES, params={"learnt": True}).json()["changes"]
-    assert learnt["after"]["content"] == LAMP
-    assert (learnt["quote"], learnt["conversation"]) == ("我家客廳的燈叫做小明", "web:1")
-    assert learnt["messageTime"] == "2026-11-15T00:00:00.000Z"
+    (learned,) = client.get(CHANGES, params={"learnt": True}).json()["changes"]
+    assert learned["after"]["content"] == LAMP
+    assert (learned["quote"], learned["conversation"]) == ("我家客廳的燈叫做小明", "web:1")
+    assert learned["messageTime"] == "2026-11-15T00:00:00.000Z"
 
 
 @pytest.mark.parametrize("sent", [{}, {"json": {}}, {"json": {"change": None}}])

@@ -54,7 +54,7 @@ class People:
         self.tokens = Tokens(own.stores.operator_records)
 
     def call(self, space: str | None, **headers: str) -> httpx2.Client:
-        """Give a client with a new token, of the operator with None."""
+        """Return a client with a new token, the operator's if None."""
         return self.call_with(self.tokens.add(space)[1], **headers)
 
     def call_with(self, token: str | None, **headers: str) -> httpx2.Client:

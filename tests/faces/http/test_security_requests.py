@@ -54,21 +54,21 @@ def small_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """Give a server that waits only a moment for the head of a request."""
+    """Yield a server that waits only a moment for the head of a request."""
     with run_target(tmp_path_factory.mktemp("hasty"), limits=HASTY) as target:
         yield from check_unchanged(target)
 
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """Give a server that waits only a moment for the body of a request."""
+    """Yield a server that waits only a moment for the body of a request."""
     with run_target(tmp_path_factory.mktemp("impatient"), limits=IMPATIENT) as target:
         yield from check_unchanged(target)
 
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Target]:
-    """Give a server that has as many connections as it takes."""
+    """Yield a server that has as many connections as it takes."""
     with run_target(tmp_path, limits=FEW) as target, ExitStack() as stack:
         for _ in range(FEW.connections):
             connection = stack.enter_context(closing(target.connect()))
@@ -79,14 +79,14 @@ def full(tmp_path: Path) -> Iterator[Target]:
 
 @pytest.fixture
 def target(usual_target: Target) -> Iterator[Target]:
-    """Give a server with the limits that everybody has."""
+    """Yield a server with the default limits."""
     yield from check_unchanged(usual_target)
     assert usual_target.ask("GET", "/healthz").json == {"status": "ok"}
 
 
 @pytest.fixture
 def small(small_target: Target) -> Iterator[Target]:
-    """Give a server that takes only small requests."""
+    """Yield a server that takes only small requests."""
     yield from check_unchanged(small_target)
     assert small_target.ask("GET", "/healthz").json == {"status": "ok"}
 
@@ -299,7 +299,7 @@ def test_a_client_that_reads_nothing_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def is_cut_off(connection: socket.socket) -> bool:
-    """Tell whether the server hangs up on us, without reading anything that it sent."""
+    """Whether the server hangs up on us, without reading anything that it sent."""
     watching = select.poll()
     watching.register(connection, 0)
     return watching.poll(SECONDS * 1000) != []
@@ -368,7 +368,7 @@ def asking(app: ASGIApp, body: bytes) -> Callable[[str], Coroutine[None, None, t
 
 
 def read_beginning(target: Target, stack: ExitStack) -> bytes:
-    """Connect, stay, and give how the answer begins; nothing when there is none."""
+    """Connect, stay, and return how the answer begins; nothing when there is none."""
     try:
         return stack.enter_context(closing(target.connect())).recv(12)
     except ConnectionResetError:

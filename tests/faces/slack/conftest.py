@@ -49,7 +49,7 @@ class World:
         self.start(self.model)
 
     def allow(self, **settings: str) -> None:
-        """Let other settings hold."""
+        """Apply other settings."""
         config = self.folder / "memory-config.json"
         config.write_text(json.dumps(settings), "utf-8")
 
@@ -74,12 +74,12 @@ class World:
         assert self.bot.wait(SECONDS)
 
     def read_thread(self, ts: str) -> list[str]:
-        """Give what a thread shows once all is done."""
+        """Return what a thread shows once all is done."""
         self.settle()
         return self.slack.texts(ts)
 
     def list_questions(self) -> list[str]:
-        """Give what the model was asked."""
+        """Return what the model was asked."""
         self.settle()
         return [prompt.question for prompt in self.model.prompts]
 

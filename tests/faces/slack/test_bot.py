@@ -364,7 +364,7 @@ def test_what_a_tool_saved_is_noted_also_when_the_model_fails_afterwards(world: 
 
 
 def taught(world: World, *facts: str) -> str:
-    """Have something said and learnt in the background; give the thread."""
+    """Get a message learned from in the background; return the thread."""
     said = "。".join(facts)
     world.model.facts = [[make_fact(fact) for fact in facts]]
     ts = world.slack.mention(said)
@@ -375,7 +375,7 @@ def taught(world: World, *facts: str) -> str:
     return ts
 
 
-def test_what_was_learnt_later_is_noted_in_the_thread_that_it_came_from(world: World) -> None:
+def test_what_was_learned_later_is_noted_in_the_thread_that_it_came_from(world: World) -> None:
     other = world.slack.mention("Hello")
     ts = taught(world, "我喜歡茶", "我住在台北")
     assert [note.lines for note in world.slack.notes(ts)] == [
@@ -862,7 +862,7 @@ KEY = "sk-proj-" + "a1B2" * 8
 
 
 def hold(gate: Event) -> Callable[[], None]:
-    """Give something to do that lasts until it is let go."""
+    """Return a function that blocks until it is released."""
 
     def wait() -> None:
         gate.wait(SECONDS)

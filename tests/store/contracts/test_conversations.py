@@ -107,9 +107,7 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
 
 
 @in_a_file_too
-def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(
-    place: Place,
-) -> None:
+def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Place) -> None:
     store = place.open()
     for key in ("一", "b", "三", "a", "b", "一"):
         store.add_exchange(key, "hello", "hi")
@@ -118,9 +116,7 @@ def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(
 
 
 @in_a_file_too
-def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(
-    place: Place,
-) -> None:
+def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
     store = place.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
     store.add_exchange("long", "later", "A")
@@ -178,9 +174,7 @@ def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
 
 
 @in_a_file_too
-def test_stored_messages_say_whose_words_they_are_and_what_they_follow(
-    place: Place,
-) -> None:
+def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Place) -> None:
     store = place.open()
     ids = store.add_messages(
         KEY,
@@ -389,9 +383,7 @@ def test_calls_and_results_are_trimmed_together(place: Place) -> None:
 
 
 @in_a_file_too
-def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(
-    place: Place,
-) -> None:
+def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place) -> None:
     store = place.open(conversation_max_turns=2)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
@@ -539,9 +531,7 @@ def test_other_limits_show_more_of_what_is_kept(place: Place) -> None:
     assert len(list_contents(store)) == 6
 
 
-def test_a_window_that_was_read_before_is_read_again_after_every_write(
-    place: Place,
-) -> None:
+def test_a_window_that_was_read_before_is_read_again_after_every_write(place: Place) -> None:
     store, other = place.open(), place.open()
     store.add_exchange(KEY, "Q1", "A1")
     assert list_contents(store) == list_contents(store) == ["Q1", "A1"]
@@ -596,9 +586,7 @@ def cite(text: str, *facts: object, **more: object) -> NewMessage:
     return NewMessage(Message("assistant", text), shaped_by=shape)
 
 
-def test_the_facts_that_answers_rest_on_are_found_on_every_path(
-    place: Place,
-) -> None:
+def test_the_facts_that_answers_rest_on_are_found_on_every_path(place: Place) -> None:
     store = place.open()
     assert store.find_cited_facts() == frozenset()
     first, *_ = store.add_messages(KEY, [Message("user", "Q"), cite("A", "f1"), cite("B")])
@@ -618,9 +606,7 @@ def test_an_erased_answer_rests_on_nothing_any_more(place: Place) -> None:
 
 
 @in_a_file_too
-def test_where_nothing_is_kept_of_what_shaped_an_answer_no_fact_is_cited(
-    place: Place,
-) -> None:
+def test_where_nothing_is_kept_of_what_shaped_an_answer_no_fact_is_cited(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     assert store.find_cited_facts() == frozenset()
@@ -636,9 +622,7 @@ def test_what_json_cannot_hold_shapes_nothing(place: Place) -> None:
 # Silences
 
 
-def test_a_new_message_does_not_bring_back_what_was_before_a_silence(
-    place: Place,
-) -> None:
+def test_a_new_message_does_not_bring_back_what_was_before_a_silence(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += 8 * DAY
@@ -648,9 +632,7 @@ def test_a_new_message_does_not_bring_back_what_was_before_a_silence(
     assert list_shown(store) == ["Q1", "A1", "Q2", "A2"]
 
 
-def test_a_resumed_conversation_has_its_window_whatever_its_age(
-    place: Place,
-) -> None:
+def test_a_resumed_conversation_has_its_window_whatever_its_age(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += 400 * DAY
@@ -709,9 +691,7 @@ def test_a_window_read_backwards_is_the_whole_path_cut_at_silences_and_limits(
 # Versions, and questions that are stored before their answer
 
 
-def test_a_retried_question_takes_the_place_of_the_last_exchange(
-    place: Place,
-) -> None:
+def test_a_retried_question_takes_the_place_of_the_last_exchange(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     old = store.add_messages(KEY, exchange("two", "2"))
@@ -740,9 +720,7 @@ def turns(store: Conversations) -> int:
     return summary.turns
 
 
-def test_an_answer_completes_the_question_that_was_stored_before_it(
-    place: Place,
-) -> None:
+def test_an_answer_completes_the_question_that_was_stored_before_it(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     question = open_exchange(store, "two")
@@ -754,9 +732,7 @@ def test_an_answer_completes_the_question_that_was_stored_before_it(
     assert turns(store) == 4
 
 
-def test_a_question_that_stays_without_an_answer_says_how_it_ended(
-    place: Place,
-) -> None:
+def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Place) -> None:
     store = place.open()
     question = open_exchange(store, "one")
     asked = NewMessage(Message("user", "one"), "failed")
@@ -779,9 +755,7 @@ def test_exchanges_at_the_same_time_stay_whole(place: Place) -> None:
     assert list_shown(store) == ["one", "1", "quick", "2", "slow", "3"]
 
 
-def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(
-    place: Place,
-) -> None:
+def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place: Place) -> None:
     store = place.open()
     question = open_exchange(store, "one")
     store.clear(KEY)
@@ -789,9 +763,7 @@ def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(
     assert statuses(store) == [("one", "complete"), ("1", "complete")]
 
 
-def test_a_question_that_is_edited_is_a_version_before_it_is_answered(
-    place: Place,
-) -> None:
+def test_a_question_that_is_edited_is_a_version_before_it_is_answered(place: Place) -> None:
     store = place.open()
     (first, _) = store.add_messages(KEY, exchange("one", "1"))
     question = open_exchange(store, "other", after=0)
@@ -817,9 +789,7 @@ def test_a_question_whose_answer_failed_is_replaced_too(place: Place) -> None:
     assert list_contents(store) == ["one", "1", "two", "2"]
 
 
-def test_an_edited_message_keeps_what_followed_as_another_version(
-    place: Place,
-) -> None:
+def test_an_edited_message_keeps_what_followed_as_another_version(place: Place) -> None:
     store = place.open()
     one = store.add_messages(KEY, exchange("one", "1"))
     two = store.add_messages(KEY, exchange("two", "2"))
@@ -856,9 +826,7 @@ def test_a_conversation_can_begin_anew(place: Place) -> None:
     assert store.messages(KEY)[0].parent is None
 
 
-def test_after_a_message_that_is_not_shown_its_own_path_is_shown(
-    place: Place,
-) -> None:
+def test_after_a_message_that_is_not_shown_its_own_path_is_shown(place: Place) -> None:
     store = place.open()
     one = store.add_messages(KEY, exchange("one", "1"))
     two = store.add_messages(KEY, exchange("two", "2"))
@@ -994,9 +962,7 @@ def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_
     assert list_hidden(store) == []
 
 
-def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(
-    place: Place,
-) -> None:
+def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(place: Place) -> None:
     store = place.open()
     slow = open_exchange(store, "慢的問題")
     store.add_messages(KEY, exchange("a quick one", "A"))
@@ -1020,9 +986,7 @@ def test_the_two_halves_of_a_character_are_that_character(place: Place) -> None:
     assert list_contents(place.open()) == ["a\U0001f600b", "\ude00\ud83d"]
 
 
-def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(
-    place: Place,
-) -> None:
+def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(place: Place) -> None:
     store = place.open()
     for key in ("slack:D1:2", "schedule:news", "cli:1"):
         store.add_exchange(key, "the surprise party", "A")
@@ -1031,9 +995,7 @@ def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(
         assert {one.key for one in store.summaries(text)} == {"schedule:news", "cli:1"}
 
 
-def test_a_hidden_question_is_no_title_and_not_found_in_the_list(
-    place: Place,
-) -> None:
+def test_a_hidden_question_is_no_title_and_not_found_in_the_list(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "my dog is Rex", "Hello Rex")
     place.now += timedelta(minutes=1)
@@ -1094,9 +1056,7 @@ def test_an_audience_only_becomes_narrower(
     assert summary.audience == expected
 
 
-def test_a_key_says_for_whom_a_conversation_is_unless_somebody_else_does(
-    place: Place,
-) -> None:
+def test_a_key_says_for_whom_a_conversation_is_unless_somebody_else_does(place: Place) -> None:
     store = place.open()
     store.add_exchange("schedule:早安", "Q", "A")
     store.add_exchange("slack:1.2", "Q", "A")
@@ -1142,9 +1102,7 @@ def test_with_no_days_a_title_is_of_the_window(place: Place) -> None:
     assert [one.title for one in store.summaries()] == ["Q"]
 
 
-def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(
-    place: Place,
-) -> None:
+def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place: Place) -> None:
     store = place.open(conversation_keep_days=30)
     first = store.add_messages(KEY, exchange("Q", "A"))
     place.now += 20 * DAY
@@ -1169,9 +1127,7 @@ def test_with_no_days_the_window_alone_is_kept(place: Place) -> None:
     assert store.summaries() == []
 
 
-def test_a_program_that_runs_for_months_removes_what_becomes_too_old(
-    place: Place,
-) -> None:
+def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: Place) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange("old", "Q", "A")
     place.now += 31 * DAY
@@ -1395,9 +1351,7 @@ def test_whoever_follows_knows_the_same_as_whoever_begins_anew(
     store.close()
 
 
-def test_a_conversation_begins_and_ends_when_its_messages_were_said(
-    place: Place,
-) -> None:
+def test_a_conversation_begins_and_ends_when_its_messages_were_said(place: Place) -> None:
     store = place.open(conversation_keep_days=400)
     store.add_messages(KEY, [Message("user", "2025", START - 365 * DAY)])
     store.add_messages(KEY, [Message("user", "later", START - DAY)])
@@ -1558,9 +1512,7 @@ def test_a_question_is_being_answered_while_somebody_claims_it(place: Place) -> 
     assert statuses(store) == statuses(other) == [("two", "stopped")]
 
 
-def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(
-    place: Place,
-) -> None:
+def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(place: Place) -> None:
     store = place.open()
     ids = store.add_messages(KEY, exchange("Q", "A"))
     claims = [store.claim(number) for number in (*ids, ids[-1] + 100)]
@@ -1584,9 +1536,7 @@ def test_an_audience_is_known_before_a_conversation_has_begun(place: Place) -> N
     assert store.audience("cli:1") == EVERYONE
 
 
-def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(
-    place: Place,
-) -> None:
+def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.set_searched(KEY, searched=False)
@@ -1598,9 +1548,7 @@ def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(
         store.set_searched("nobody", searched=False)
 
 
-def test_hiding_finds_what_was_said_on_every_path_and_its_answers_alone(
-    place: Place,
-) -> None:
+def test_hiding_finds_what_was_said_on_every_path_and_its_answers_alone(place: Place) -> None:
     store = place.open()
     first = store.add_messages(KEY, [*exchange("Q", "A"), Message("assistant", "and more")])
     place.now += timedelta(minutes=1)
@@ -1642,9 +1590,7 @@ def test_who_begins_to_follow_late_need_not_know_what_is_gone(place: Place) -> N
     assert follower.texts() == ["Q", "A"]
 
 
-def test_a_title_is_of_the_first_question_whose_beginning_says_something(
-    place: Place,
-) -> None:
+def test_a_title_is_of_the_first_question_whose_beginning_says_something(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, " " * 1200 + "late", "A")
     store.add_exchange(KEY, "second", "A")

@@ -460,7 +460,7 @@ def test_what_another_conversation_took_from_an_erased_one_goes_too(store: Learn
     assert [one.decision for one in store.outbox()] == [named]
 
 
-def test_nothing_is_learnt_any_more_from_a_message_that_was_replaced(store: LearningQueue) -> None:
+def test_nothing_is_learned_any_more_from_a_message_that_was_replaced(store: LearningQueue) -> None:
     later = START + timedelta(minutes=1)
     store.enqueue(
         KEY, [Queued(Message("user", "old", START)), Queued(Message("user", "new", later))]
