@@ -125,7 +125,7 @@ class _Filling(dict[str, str]):
 
 
 def notes(random: Random, languages: Sequence[str] = LANGUAGES) -> Iterator[str]:
-    """Make up notes without end."""
+    """Make up notes endlessly."""
     filling = _Filling(random, _ALL)
     while True:
         language = random.choice(languages)

@@ -1,4 +1,4 @@
-"""How right the facts are that are learned without a model, on messages that nobody here wrote.
+"""How correct the facts are that are learned without a model, on messages that nobody here wrote.
 
 `python -m bench.facts draw FILE… --half odd --count 300` draws facts with messages, for readers
 who judge them by rubric.md. `python -m bench.facts score DRAWN FIRST SECOND` counts what two of

@@ -1,4 +1,4 @@
-"""A server that many clients ask at once, against /healthz under the same load.
+"""A server that many clients use at once, against /healthz under the same load.
 
 Every write that the server acknowledged must be in the files in the end.
 """
@@ -129,7 +129,7 @@ class Served:
 
 @contextmanager
 def run_server(place: DataFolder) -> Iterator[Served]:
-    """Run `turnleaf serve`, and let it end in good order unless it has ended already."""
+    """Run `turnleaf serve`, and shut it down cleanly unless it has ended already."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environment = {**given, **SETTINGS, "HOME": str(place.path)}
     command = (sys.executable, "-m", "turnleaf", "--data-dir", str(place.path), "serve")
@@ -148,7 +148,7 @@ def run_server(place: DataFolder) -> Iterator[Served]:
 
 
 class Refused(Exception):
-    """An answer that is no success."""
+    """A response that is not a success."""
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class Visitor:
         getattr(self, kind)()
 
     def healthz(self) -> None:
-        """Ask for a sign of life."""
+        """Ask whether the server is alive."""
         self.ask(HEALTH, "GET", "/healthz")
 
     def search(self) -> None:
@@ -252,7 +252,7 @@ class Visitor:
         self._outcome.notes.append(entry)
 
     def ask(self, kind: str, method: str, path: str, body: object = None, part: str = "") -> Any:  # noqa: ANN401 - whatever is answered
-        """Ask, note how long the answer took, and give it."""
+        """Ask, note how long the answer took, and return it."""
         data = None if body is None else json.dumps(body).encode()
         headers = {} if data is None else {"Content-Type": "application/json"}
         began = time.perf_counter()
@@ -303,7 +303,7 @@ def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outc
     return outcomes
 
 
-# What came of it.
+# The outcome.
 
 
 def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:

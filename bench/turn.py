@@ -48,7 +48,7 @@ class Entered(ModelError):
 
 @dataclass
 class Mouth:
-    """A model that says what it is told to; without that the turn ends where it is called."""
+    """A model that says what it is set to; otherwise the turn ends where it is called."""
 
     name: str = "mouth"
     answer: str = ""
@@ -80,7 +80,7 @@ class RawContext(Raw):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """An assistant in the midst of a conversation, and its model."""
+    """An assistant in the middle of a conversation, and its model."""
 
     assistant: Assistant
     model: Mouth

@@ -163,7 +163,7 @@ def test_facts_carry_their_day_in_the_users_zone_and_their_id_for_the_tools(
 
 
 @pytest.mark.parametrize("how", [{"private": True}, {"trust": "stranger"}])
-def test_who_may_not_change_the_memory_is_told_of_no_tools(
+def test_a_prompt_without_write_access_mentions_no_tools(
     reopen: Reopen, model: ScriptedModel, how: dict[str, object]
 ) -> None:
     assert list(reopen().stream(KEY, "Hi", **how))  # type: ignore[arg-type]
@@ -872,7 +872,7 @@ class TestLearning:
         self.talk(assistant, "Hi", key="cli:session-2")
         assert self.wait_for_contents(assistant) == ["我女兒叫小安"]
 
-    def test_what_was_learned_is_told_once_with_its_quote(self, reopen: Reopen) -> None:
+    def test_what_was_learned_is_reported_once_with_its_quote(self, reopen: Reopen) -> None:
         assistant = reopen()
         self.talk(assistant, "By the way, my dog is called Rex. Nice, isn't it?")
         assistant.flush()
@@ -1491,7 +1491,7 @@ class TestFlush:
         assistant.wait()
         assert contents(assistant) == ["我女兒叫小安"]
 
-    def test_an_event_that_nobody_knows_is_told_apart(self, reopen: Reopen) -> None:
+    def test_an_unknown_event_is_reported_as_such(self, reopen: Reopen) -> None:
         assert not reopen().handle_event("session.start", {})
 
     @pytest.mark.parametrize("payload", [{}, {"conversation": 7}, {"conversation": ""}])

@@ -115,7 +115,7 @@ def test_a_tool_call_of_the_model_changes_the_memory_file(place: ServedModel) ->
 
 
 @pytest.mark.parametrize("place", ["anthropic", "openai"], indirect=True)
-def test_a_tool_that_failed_is_told_to_the_model(place: ServedModel) -> None:
+def test_a_failed_tool_call_is_reported_to_the_model(place: ServedModel) -> None:
     place.call("manage_memory", action="delete", id="nobody")
     place.answer("There is no such fact.")
     place.assistant.reply(KEY, "Delete it, will you?")
@@ -234,7 +234,7 @@ def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
     assert extractions(ollama.api) == 2
 
 
-def test_what_the_server_told_of_a_loaded_model_is_not_asked_again(
+def test_what_the_server_reported_of_a_loaded_model_is_not_requested_again(
     ollama: ServedModel, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)

@@ -96,7 +96,7 @@ def test_a_message_waits_for_a_model_that_is_away_however_often(
     assert facts(assistant) == ["I drive a red van"]
 
 
-def test_a_message_that_is_answered_with_rubbish_twice_is_given_up_and_counted(
+def test_a_message_with_an_unreadable_answer_twice_is_given_up_and_counted(
     assistant: Assistant, model: ScriptedModel, clock: Clock
 ) -> None:
     model.facts = [RUBBISH]

@@ -114,7 +114,7 @@ def test_a_reply_has_what_waits_because_it_was_saved_beside_a_document(
     assert list(reply.pending) == assistant.pending.get_all()
 
 
-def test_what_was_changed_is_told_although_the_model_fails(
+def test_changes_are_reported_although_the_model_fails(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
     model.turns = [[("append_memory", {"fact": LAMP}), ModelError("away")]]
@@ -125,7 +125,7 @@ def test_what_was_changed_is_told_although_the_model_fails(
         next(answer)
 
 
-def test_what_was_changed_is_told_before_the_model_answers(assistant: Assistant) -> None:
+def test_changes_are_reported_before_the_model_answers(assistant: Assistant) -> None:
     answer = assistant.stream(KEY, f"記住{LAMP}")
     told = next(event for event in answer if isinstance(event, Changed))
     answer.close()

@@ -180,7 +180,7 @@ def test_what_is_no_array_of_memories_is_corrupt(text: str) -> None:
         ("[" * 100_000, "it is nested too deeply"),
     ],
 )
-def test_the_problem_is_told_in_plain_words(text: str, problem: str) -> None:
+def test_the_problem_is_explained_in_plain_words(text: str, problem: str) -> None:
     with pytest.raises(CorruptFile, match=f": {problem}"):
         parse(text)
 

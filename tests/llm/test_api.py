@@ -89,7 +89,7 @@ class Side:
         self.api.answer(*pieces, input_tokens=input_tokens, output_tokens=output_tokens)
 
     @property
-    def heard(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[dict[str, Any]]:
         """The messages of the last request, the system prompt not among them."""
         messages = self.api.requests[-1].body["messages"]
         return [each for each in messages if each["role"] != "system"]
@@ -164,7 +164,7 @@ def test_the_history_and_the_message_are_sent_in_order(side: Side) -> None:
     side.answer("Yes.")
     history = (Message("user", "one"), Message("assistant", "two"))
     list(side.model.stream(asking("三", *history)))
-    assert [(each["role"], texts(each)) for each in side.heard] == [
+    assert [(each["role"], texts(each)) for each in side.messages] == [
         ("user", "one"),
         ("assistant", "two"),
         ("user", "三"),
@@ -204,8 +204,8 @@ def test_a_tool_is_used_and_its_result_goes_back_to_the_model(side: Side) -> Non
     assert (call.name, call.arguments) == ("append_memory", fact)
     assert result == ToolResult(call.id, "append_memory", '{"success": true, "已存": 1}')
     assert isinstance(usage, Usage)
-    assert call.id in json.dumps(side.heard[-1])
-    assert "已存" in json.dumps(side.heard[-1], ensure_ascii=False)
+    assert call.id in json.dumps(side.messages[-1])
+    assert "已存" in json.dumps(side.messages[-1], ensure_ascii=False)
 
 
 def test_the_tools_are_described_with_their_schemas(chat: ChatApi, messages: MessagesApi) -> None:
@@ -300,8 +300,8 @@ def test_the_room_of_a_known_model_is_told(messages: MessagesApi) -> None:
 def test_a_history_that_begins_with_the_assistant_is_taken(side: Side) -> None:
     side.answer("Yes.")
     list(side.model.stream(asking("hm", Message("assistant", "早安"))))
-    assert [each["role"] for each in side.heard] == ["user", "assistant", "user"]
-    assert texts(side.heard[1]) == "早安"
+    assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
+    assert texts(side.messages[1]) == "早安"
 
 
 def make_tool_call(call_id: str, text: str | None = None) -> Message:
@@ -320,7 +320,7 @@ def test_tools_that_were_used_before_are_part_of_the_history(side: Side) -> None
         Message("assistant", "小明。"),
     )
     list(side.model.stream(asking("ok", *history), Box()))
-    text = json.dumps(side.heard, ensure_ascii=False)
+    text = json.dumps(side.messages, ensure_ascii=False)
     assert text.count("call_1") == 2
     assert "燈叫小明" in text
     assert "read_memory" in text
@@ -331,9 +331,9 @@ def test_a_call_without_its_result_and_the_reverse_are_left_out(side: Side) -> N
     orphan = Message("tool", "what?", tool_call_id="call_9")
     history = (orphan, Message("user", "?"), make_tool_call("call_1", "Let me see."))
     list(side.model.stream(asking("ok", *history), Box()))
-    text = json.dumps(side.heard)
+    text = json.dumps(side.messages)
     assert "call_" not in text
-    assert [each["role"] for each in side.heard] == ["user", "assistant", "user"]
+    assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
 
 
 def test_what_no_server_takes_is_left_out(side: Side) -> None:
@@ -346,7 +346,7 @@ def test_what_no_server_takes_is_left_out(side: Side) -> None:
     assert '"ab"' in body
     assert '"xy"' in body
     assert "看" in body
-    assert [each["role"] for each in side.heard].count("assistant") == 0
+    assert [each["role"] for each in side.messages].count("assistant") == 0
 
 
 @pytest.mark.parametrize(("status", "happened", "advice"), FAILURES)
@@ -640,7 +640,7 @@ def test_json_is_enforced_by_the_server(side: Side) -> None:
     wanted = body.get("response_format") or body["output_config"]["format"]
     assert wanted["type"] == "json_schema"
     assert "facts" in json.dumps(wanted)
-    assert texts(side.heard[0]) == "客廳的燈叫做小明"
+    assert texts(side.messages[0]) == "客廳的燈叫做小明"
 
 
 def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) -> None:

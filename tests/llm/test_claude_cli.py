@@ -289,7 +289,9 @@ def test_what_the_program_calls_an_error_is_a_sentence(fake: Make, fault: str, w
     assert words in complaint(claude)
 
 
-def test_who_is_not_logged_in_is_told_how(api: MessagesApi, environ: dict[str, str]) -> None:
+def test_a_user_who_is_not_logged_in_is_told_how_to_log_in(
+    api: MessagesApi, environ: dict[str, str]
+) -> None:
     del environ["ANTHROPIC_API_KEY"]
     said = complaint(real(environ))
     assert "not logged in" in said
@@ -355,7 +357,7 @@ def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
 # What goes wrong with the program
 
 
-def test_who_has_not_installed_it_is_told_how(environ: dict[str, str]) -> None:
+def test_a_user_without_the_program_is_told_how_to_install_it(environ: dict[str, str]) -> None:
     claude = ClaudeCli(None, timeout_seconds=5, program="no-such-claude", environ=environ)
     said = complaint(claude)
     assert "'no-such-claude' is not installed; install it with `npm install" in said
@@ -376,7 +378,7 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     assert "claude' cannot be started (Permission denied); run" in complaint(claude)
 
 
-def test_a_crash_is_told_with_its_last_words(fake: Make) -> None:
+def test_a_crash_is_reported_with_its_last_output(fake: Make) -> None:
     claude = fake(say(piece("He")), "echo one >&2; echo  'the disk  is full' >&2", "exit 3")
     stream = claude.stream(prompt())
     assert next_event(stream) == Text("He")
@@ -478,7 +480,7 @@ def test_json_is_asked_for_by_its_schema(api: MessagesApi, claude: ClaudeCli) ->
     assert request.body["system"][-1]["text"] == SYSTEM
 
 
-def test_what_is_said_instead_of_json_is_given_as_it_is(fake: Make) -> None:
+def test_output_that_is_not_json_is_returned_as_it_is(fake: Make) -> None:
     claude = fake(say(piece("There is nothing."), result("There is nothing.")))
     assert claude.generate_json(SYSTEM, "a", SCHEMA) == "There is nothing."
 

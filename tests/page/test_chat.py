@@ -91,9 +91,7 @@ def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: PageSer
     expect(button).to_be_focused()
 
 
-def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
-    visit: Visit, server: PageServer
-) -> None:
+def test_a_requested_fact_is_shown_and_can_be_undone(visit: Visit, server: PageServer) -> None:
     page = visit.open()
     page.get_by_role("button", name=re.compile("^Remember that the living room lamp")).click()
     box = page.get_by_role("textbox", name="Message", exact=True)
@@ -107,7 +105,7 @@ def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
     assert server.contents() == []
 
 
-def test_what_is_learned_in_the_background_is_told_where_it_was_said(
+def test_what_is_learned_in_the_background_is_shown_where_it_was_said(
     visit: Visit, server: PageServer
 ) -> None:
     server.configure(minNewMessages=1)

@@ -130,7 +130,7 @@ def test_a_pasted_key_lists_the_models_and_a_test_is_green(visit: Visit, town: T
     expect(row(page, "OpenAI")).to_contain_text("key is set")
 
 
-def test_a_wrong_key_is_told_in_a_sentence_and_replaced(visit: Visit, town: Town) -> None:
+def test_a_wrong_key_is_explained_in_a_sentence_and_replaced(visit: Visit, town: Town) -> None:
     page = wait_until_connected(visit.open("#/settings?group=model"))
     page.get_by_role("combobox", name="Provider").select_option("OpenAI")
     page.get_by_label("Key of OpenAI").fill(KEY)

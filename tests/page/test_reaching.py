@@ -104,7 +104,7 @@ def test_it_works_below_a_prefix(server: PageServer, visits: Visiting) -> None:
         page.context.close()
 
 
-def test_a_server_that_was_away_is_told_and_taken_up_again_also_by_a_view_opened_meanwhile(
+def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhile(
     tmp_path: Path, visits: Visiting
 ) -> None:
     data, port = tmp_path / "data", str(lasting_port())

@@ -39,7 +39,7 @@ def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Page
     assert server.read_config()["slackAllowedUsers"] == "U012AB3CD,W45"
 
 
-def test_a_refused_value_is_told_beside_it_and_changes_nothing(
+def test_a_refused_value_shows_why_beside_it_and_changes_nothing(
     visit: Visit, server: PageServer
 ) -> None:
     visit.expected |= {403, 422}

@@ -34,7 +34,7 @@ def test_the_memory_file_is_read_and_written(client: httpx2.Client) -> None:
 
 
 @pytest.mark.scenario("003.api-search")
-def test_a_search_gives_what_matches(client: httpx2.Client) -> None:
+def test_a_search_returns_what_matches(client: httpx2.Client) -> None:
     text = "- 客廳的燈叫做小明\n- 我早上喝烏龍茶\n- The kitchen lamp has no name\n"
     client.put("/api/memory/main", json={"content": text})
     for query, found in (

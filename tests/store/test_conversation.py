@@ -54,7 +54,7 @@ def test_messages_stand_in_the_order_in_which_they_were_added() -> None:
     ]
 
 
-def test_what_is_given_out_is_no_door_to_what_is_inside() -> None:
+def test_returned_values_cannot_change_what_is_inside() -> None:
     held = conversation()
     held.add("user", "hi")
     held.messages.clear()

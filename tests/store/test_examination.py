@@ -204,7 +204,7 @@ def test_a_queue_in_use_is_counted(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> None:
+def test_a_folder_full_of_problems_has_all_of_them_reported(tmp_path: Path) -> None:
     for name in ("learning.db", "schedules.json"):
         (tmp_path / name).write_bytes(b"garbage" * 999)
     (tmp_path / "schedules.json.corrupt-1").touch()
@@ -223,7 +223,7 @@ def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> Non
     assert everything(tmp_path) == before
 
 
-def test_a_problem_that_several_find_is_told_once() -> None:
+def test_a_problem_that_several_find_is_reported_once() -> None:
     row, problem = Row("a", "/a", 1, "all"), Diagnosis("error", "no room")
     one = Examination.of([problem, row, problem])
     assert one == Examination((row,), (problem,))

@@ -264,7 +264,7 @@ def test_a_question_finds_the_fact_in_a_memory_of_hardly_any(
     assert index.search("冰箱裡還有牛奶嗎?") == []
 
 
-def test_what_says_the_same_is_given_once(index: Index, notes: Path) -> None:
+def test_what_says_the_same_is_returned_once(index: Index, notes: Path) -> None:
     write(notes / "a.md", "- green tea\n- green tea\n")
     write(notes / "b.md", "- green tea\n\ngreen tea\n")
     assert search_texts(index, "tea") == ["green tea"]

@@ -507,7 +507,7 @@ class Life:
         elif deed == "write older":
             self._write_older(self.texts[which % len(self.texts)])
         elif deed == "write typed":
-            self._write(self._with_typed(self.store.text(), number))
+            self._write(self._type_fact(self.store.text(), number))
         elif chosen and deed == "update":
             self.store.update(chosen, content)
             self.model[chosen] = content
@@ -524,9 +524,9 @@ class Life:
         else:
             text = self.place.change(text, self.model[chosen], f"燈{number}號")
             self.model[chosen] = f"燈{number}號"
-        self._write(self._with_typed(text, number) if deed == "write all" else text)
+        self._write(self._type_fact(text, number) if deed == "write all" else text)
 
-    def _with_typed(self, text: str, number: int) -> str:
+    def _type_fact(self, text: str, number: int) -> str:
         content = f"typed {number}."
         self.model[content_id(content)] = content
         self.typed.add(content_id(content))

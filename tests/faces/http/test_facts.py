@@ -507,7 +507,7 @@ def test_the_history_is_not_gone_through_for_each_change_in_it(data: Path) -> No
     assert store.given.readings < 10
 
 
-def test_what_was_learned_is_given_with_its_quote(server: Served, client: httpx2.Client) -> None:
+def test_what_was_learned_is_returned_with_its_quote(server: Served, client: httpx2.Client) -> None:
     source = Source("我家客廳的燈叫做小明", "web:1", datetime(2026, 11, 15, tzinfo=UTC), "user")
     server.assistant.memory.add(LAMP, origin="learnt", source=source)
     client.post(FACTS, json={"content": "tea"})

@@ -118,7 +118,7 @@ def test_the_progress_of_the_index_is_told_and_asked_for(data: Path) -> None:
         ]
 
 
-def test_what_is_learned_in_the_background_is_told(serve: Serve) -> None:
+def test_what_is_learned_in_the_background_is_announced(serve: Serve) -> None:
     model = ScriptedModel()
     server = serve(model)
     before = server.assistant.memory.add("我住在台北")

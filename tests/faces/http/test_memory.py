@@ -39,7 +39,7 @@ MARKDOWN = {"content-type": "text/markdown"}
 # The file
 
 
-def test_the_file_is_given_with_its_version(server: Served, client: httpx2.Client) -> None:
+def test_the_file_is_returned_with_its_version(server: Served, client: httpx2.Client) -> None:
     server.assistant.memory.add(LAMP, "家")
     answer = client.get(MAIN)
     assert answer.json() == {
@@ -52,7 +52,7 @@ def test_the_file_is_given_with_its_version(server: Served, client: httpx2.Clien
 
 
 @pytest.mark.parametrize("accept", ["text/markdown", "text/plain", "text/markdown;q=0.9, */*"])
-def test_the_file_is_given_as_it_is_to_who_wants_that(
+def test_the_raw_file_is_returned_on_request(
     server: Served, client: httpx2.Client, accept: str
 ) -> None:
     data = f"\ufeff# 記憶\r\n\r\n- {LAMP}\r\n".encode()
@@ -244,7 +244,7 @@ def test_what_is_no_text_is_refused_and_nothing_is_written(
     assert shared_server.memory.read_bytes() == before
 
 
-def test_a_memory_in_json_is_given_and_saved_as_json(
+def test_a_memory_in_json_is_returned_and_saved_as_json(
     data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = data / "memories.json"

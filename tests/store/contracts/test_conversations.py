@@ -1056,7 +1056,7 @@ def test_an_audience_only_becomes_narrower(
     assert summary.audience == expected
 
 
-def test_a_key_says_for_whom_a_conversation_is_unless_somebody_else_does(place: Place) -> None:
+def test_a_key_determines_the_audience_unless_it_is_set(place: Place) -> None:
     store = place.open()
     store.add_exchange("schedule:早安", "Q", "A")
     store.add_exchange("slack:1.2", "Q", "A")
