@@ -1,8 +1,9 @@
 """A real small model behind a real server: `python -m bench.real_model MODEL.gguf`.
 
 It starts `llama_cpp.server` on loopback with a small context, sends messages through answer,
-extraction and flush, and asks questions over facts with the memory and without it. What it prints
-is to be read: its wit is not measured, but what enters MEMORY.md, and what its rubbish costs.
+extraction and flush, and asks questions about facts with the memory and without it. A person has
+to read what it prints: it shows what enters MEMORY.md and what the model's invalid output costs,
+not how clever the model is.
 """
 
 from __future__ import annotations
