@@ -65,7 +65,7 @@ class NotBuilt(Exception):
 
 
 def is_built(root: Path) -> bool:
-    """Tell whether the page there is of these sources; without sources any page is."""
+    """Whether the existing page was built from these sources; without sources any page counts."""
     stamp = root / PAGE / STAMP
     if not stamp.is_file():
         return False
@@ -73,7 +73,7 @@ def is_built(root: Path) -> bool:
 
 
 def digest(web: Path) -> str:
-    """Give a hash of every source's name and content."""
+    """Return a hash of every source's name and content."""
     total = hashlib.sha256()
     for path in sources(web):
         total.update(f"{path.relative_to(web).as_posix()}\0".encode())
@@ -139,7 +139,7 @@ def node_on_path() -> Node | None:
 
 
 def is_new_enough(node: str) -> bool:
-    """Tell whether the page can be built with this Node."""
+    """Whether the page can be built with this Node."""
     asked = [node, "--version"]
     said = subprocess.run(asked, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
     numbers = re.match(r"v(\d+)\.(\d+)", said.stdout)

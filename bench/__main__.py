@@ -62,7 +62,7 @@ def main() -> None:
     before = machine.describe()
     measure = SUBJECTS | {"server": partial(server.rows, seconds=options.seconds)}
     chosen = {name: measure[name] for name in options.subjects or SUBJECTS}
-    rows = list(_measured(chosen, scale))
+    rows = list(_measure(chosen, scale))
     print(before, f"at the beginning, {machine.load():.1f} in the end", end="\n\n")
     print(table.markdown(rows) if options.markdown else table.plain(rows))
     if options.plot:
@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _measured(subjects: Mapping[str, Subject], scale: Scale) -> Iterator[Row]:
+def _measure(subjects: Mapping[str, Subject], scale: Scale) -> Iterator[Row]:
     """Measure on the disk that the repository is on: what is in memory costs no fsync."""
     build = Path("build")
     build.mkdir(exist_ok=True)

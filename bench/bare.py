@@ -79,7 +79,7 @@ class Bare:
         self._database.execute("DELETE FROM messages WHERE conversation = ?", (key,))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def _insert(self, key: str, one: Exchange) -> None:

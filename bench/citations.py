@@ -1,4 +1,4 @@
-"""How often a mark is rightly believed: `python -m bench.citations PAIRS.json`.
+"""How often a mark is correctly believed: `python -m bench.citations PAIRS.json`.
 
 The file holds {"pairs": [{"passage": …, "sentence": …, "used": true | false}]}: sentences whose
 mark names a passage, and whether they really rest on it.

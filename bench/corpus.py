@@ -125,7 +125,7 @@ class _Filling(dict[str, str]):
 
 
 def notes(random: Random, languages: Sequence[str] = LANGUAGES) -> Iterator[str]:
-    """Make up notes without end."""
+    """Make up notes endlessly."""
     filling = _Filling(random, _ALL)
     while True:
         language = random.choice(languages)
@@ -138,7 +138,7 @@ def notes(random: Random, languages: Sequence[str] = LANGUAGES) -> Iterator[str]
 
 
 def queries() -> list[str]:
-    """Give what is asked: words and questions in both languages, common and rare ones."""
+    """Return queries: words and questions in both languages, common and rare ones."""
     random = Random(2)
     return [
         asked.format_map(_Filling(random, words))

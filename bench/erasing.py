@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bench import samples
 from bench.scale import Scale
-from bench.stores import Filled, filled, open_store
+from bench.stores import Filled, make_stores, open_store
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure a database of many messages."""
     count = scale.erased_among // (2 * samples.EXCHANGES)
     title = f"of {scale.erased_among:,} messages"
-    with filled(folder, ".db", count) as both:
+    with make_stores(folder, ".db", count) as both:
         costs = compare(_erase(both, both.store.clear), _erase(both, both.bare.remove), ERASED)
         yield Row(f"conversation erased {title}", *costs, CPU_AIM)
         waits = _waits(both)

@@ -63,7 +63,7 @@ _SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?]*")
 
 
 @dataclass(slots=True)
-class Row:
+class EvidenceRow:
     """What was measured in one way."""
 
     name: str
@@ -242,7 +242,7 @@ def choose_ways(options: argparse.Namespace, address: str | None) -> list[Way]:
 
 @contextmanager
 def find_database(options: argparse.Namespace) -> Iterator[str | None]:
-    """Give the address of the database that was asked for, started here if none was named."""
+    """Yield the address of the chosen database, starting one here if none was named."""
     if options.database != OWN:
         yield options.database
         return
@@ -280,14 +280,14 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
+def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> EvidenceRow:
     """Record each dialogue in one way, and ask its questions."""
-    row = Row(f"{way.name}, PostgreSQL" if way.database else way.name)
+    row = EvidenceRow(f"{way.name}, PostgreSQL" if way.database else way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
         others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
         filler = [one["text"] for other in others for one in other["docs"]]
-        with opened(scope, way, filler) as asking:
+        with record_dialogue(scope, way, filler) as asking:
             if way.is_asked_before:
                 asking.ask_before(questions)
             asking.assistant.index.embed()
@@ -300,10 +300,10 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
     return row
 
 
-def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> Row:
+def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> EvidenceRow:
     """Do the same with nothing but the best matches of FTS5, as many as have room."""
     size = f"{tokens:,} tokens" if tokens is not None else f"{BM25_CHARS:,} characters"
-    row = Row(f"BM25 alone, {size}")
+    row = EvidenceRow(f"BM25 alone, {size}")
     for scope in scopes:
         texts = {one["id"]: one["text"] for one in scope["docs"]}
         database = sqlite3.connect(":memory:")
@@ -323,7 +323,7 @@ def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sampl
     tokens: list[int] = []
     for number, scope in enumerate(scopes):
         asked = [one["text"] for one in sample.choose(others[number % len(others)])]
-        with opened(scope, DEFAULTS, ()) as asking:
+        with record_dialogue(scope, DEFAULTS, ()) as asking:
             asking.assistant.index.embed()
             tokens += [asking.ask(text)[1] for text in (*asked, *GREETINGS)]
     none = statistics.mean(one == 0 for one in tokens)
@@ -334,7 +334,7 @@ def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sampl
 
 
 @contextmanager
-def opened(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
+def record_dialogue(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
     """Record a dialogue into a folder that is removed afterwards."""
     kept = {name: os.environ.get(name) for name in way.settings}
     os.environ |= way.settings

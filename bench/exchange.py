@@ -11,7 +11,7 @@ from random import Random
 from bench import samples
 from bench.samples import Exchange
 from bench.scale import Scale
-from bench.stores import Filled, filled, filled_long, open_store
+from bench.stores import Filled, make_long_stores, make_stores, open_store
 from bench.timing import Aim, Batch, Row, Work, compare
 
 JSON_AIM = {100: Aim(cpu=3, wall=3)}
@@ -32,7 +32,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 def _long_row(folder: Path, scale: Scale, exchanges: int) -> Row:
     """Add to one conversation that has become longer and longer."""
-    with filled_long(folder, exchanges) as both:
+    with make_long_stores(folder, exchanges) as both:
         ours = _batches(both, [_add_to(both)], scale.commits)
         yardstick = _batches(both, [both.bare.add_exchange], scale.commits)
         costs = compare(ours, yardstick, scale.rounds)
@@ -41,7 +41,7 @@ def _long_row(folder: Path, scale: Scale, exchanges: int) -> Row:
 
 def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:
     calls = scale.commits if suffix == ".db" else REWRITES
-    with filled(folder, suffix, count) as both:
+    with make_stores(folder, suffix, count) as both:
         ours = _batches(both, [_add_to(both)], calls)
         yardstick = _batches(both, [both.bare.add_exchange], calls)
         costs = compare(ours, yardstick, scale.rounds)
@@ -49,8 +49,8 @@ def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -
 
 
 def _in_turn(folder: Path, scale: Scale) -> Row:
-    """Let two programs write in turn: each finds a file that it does not know."""
-    with filled(folder, ".json", TWO_PROGRAMS) as both:
+    """Run two programs that write in turn: each finds a file that it does not know."""
+    with make_stores(folder, ".json", TWO_PROGRAMS) as both:
         other = Filled(open_store(both.store.location), both.bare, both.keys)
         ours = _batches(both, [_add_to(both), _add_to(other)], 6)
         yardstick = _batches(both, [both.bare.add_exchange], 6)

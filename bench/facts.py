@@ -1,4 +1,4 @@
-"""How right the facts are that are learned without a model, on messages that nobody here wrote.
+"""How correct the facts are that are learned without a model, on messages that nobody here wrote.
 
 `python -m bench.facts draw FILE… --half odd --count 300` draws facts with messages, for readers
 who judge them by rubric.md. `python -m bench.facts score DRAWN FIRST SECOND` counts what two of
@@ -82,7 +82,7 @@ def read_messages(paths: Iterable[Path], half: str) -> Iterator[Heard]:
     """Return the messages of users in some files, of one half."""
     for path in paths:
         data = json.loads(path.read_text("utf-8"))
-        rows = _listed(data) if isinstance(data, list) else _spoken(data, path.stem)
+        rows = _read_rows(data) if isinstance(data, list) else _read_documents(data, path.stem)
         for number, message in rows:
             if half == "all" or number % 2 == HALVES[half]:
                 yield message
@@ -127,12 +127,12 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-def _listed(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[int, Heard]]:
+def _read_rows(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[int, Heard]]:
     for row in rows:
         yield row["id"], Heard(row["text"], row["lang"], row["source"], row["durable"])
 
 
-def _spoken(data: dict[str, Any], source: str) -> Iterator[tuple[int, Heard]]:
+def _read_documents(data: dict[str, Any], source: str) -> Iterator[tuple[int, Heard]]:
     """Return what was said in a set of documents, each a message or a dialogue with a user."""
     language = "zh" if data["lang"].startswith("zh") else "en"
     documents = (one["text"] for scope in data["scopes"] for one in scope["docs"])

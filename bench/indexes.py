@@ -59,7 +59,7 @@ class Raw:
         self._database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
 
@@ -75,7 +75,7 @@ class Indexed:
 
 
 @contextmanager
-def indexed(
+def fill_index(
     folder: Path, notes: int, facts: int, embedder: Embedder | None = None
 ) -> Iterator[Indexed]:
     """Fill an index and a yardstick in a folder of their own, and remove it in the end."""

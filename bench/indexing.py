@@ -67,7 +67,7 @@ def _build(path: Path, expected: int) -> Built:
 
 
 def _peak_megabytes() -> float:
-    """Give the most memory that this process had at once."""
+    """Return the peak memory of this process."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

@@ -1,4 +1,4 @@
-"""How much the rules learn without a model, and how rightly: `python -m bench.learning`.
+"""How much and how correctly the rules learn without a model: `python -m bench.learning`.
 
 The messages are those of tests/data, written by somebody who had not seen the rules.
 """
@@ -73,7 +73,7 @@ class Reconciliation:
 
     @property
     def accuracy(self) -> float:
-        """The share of the cases read that were judged rightly."""
+        """The share of the cases read that were judged correctly."""
         return self.right / max(self.read, 1)
 
 
@@ -90,13 +90,13 @@ def main() -> None:
 
 
 def read(name: str, key: str) -> list[Case]:
-    """Give the cases of a set."""
+    """Return the cases of a set."""
     cases: list[Case] = json.loads((DATA / name).read_text("utf-8"))[key]
     return cases
 
 
 def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
-    """Give all cases, and those of each language that has any."""
+    """Return all cases, and those of each language that has any."""
     for language in LANGUAGES:
         chosen = [case for case in cases if language in ("all", case["language"])]
         if chosen:
@@ -120,7 +120,7 @@ def extraction(messages: Sequence[Case]) -> Extraction:
 
 
 def reconciliation(cases: Sequence[Case]) -> Reconciliation:
-    """Count what is judged rightly of messages beside what is known."""
+    """Count what is judged correctly of messages beside what is known."""
     verdicts = [(case, _verdict(case)) for case in cases]
     wrong = [verdict for case, verdict in verdicts if verdict and not _is_right(case, verdict)]
     read_cases = sum(verdict is not None for _, verdict in verdicts)

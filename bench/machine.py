@@ -18,5 +18,5 @@ def describe() -> str:
 
 
 def load() -> float:
-    """Give the mean number of runnable programs in the last minute."""
+    """Return the mean number of runnable processes in the last minute."""
     return os.getloadavg()[0]

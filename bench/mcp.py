@@ -46,7 +46,7 @@ MESSAGES = (
 
 
 def rows(folder: Path, scale: Scale) -> Iterator[Row]:
-    """Measure both servers, each started anew for every answer."""
+    """Measure both servers, each restarted for every answer."""
     place = DataFolder(folder / "mcp", "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
     ours = partial(_ask, stdio_command(Stores.open(place)))

@@ -71,7 +71,7 @@ class Said:
 def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure one folder, the erasing last."""
     title = f"{scale.said:,} messages"
-    with said(folder, scale.said) as both:
+    with fill_messages(folder, scale.said) as both:
         _print_size(both.index.location.parent, scale.said, title)
         yield _search(both, scale, title)
         yield from _syncs(both, scale, title)
@@ -89,7 +89,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 
 @contextmanager
-def said(folder: Path, count: int) -> Iterator[Said]:
+def fill_messages(folder: Path, count: int) -> Iterator[Said]:
     """Fill a database of messages, an index with vectors over it, and the yardsticks."""
     with TemporaryDirectory(dir=folder) as name:
         place = Path(name)

@@ -59,7 +59,7 @@ class _Axis:
         return [10.0**power for power in range(self._low, self._high + 1)]
 
     def at(self, value: float) -> float:
-        """Tell where a value is."""
+        """Return where a value is."""
         share = (math.log10(value) - self._low) / (self._high - self._low)
         return self._first + share * (self._last - self._first)
 

@@ -145,7 +145,7 @@ class Place:
 
     @contextmanager
     def _without_indexes(self) -> Iterator[None]:
-        """Have the indexes of the copied tables made at the end, which is much faster."""
+        """Build the indexes of the copied tables at the end, which is much faster."""
         found = self.admin.execute(
             "SELECT indrelid::regclass::text, relname::text, conname::text,"
             " pg_get_constraintdef(pg_constraint.oid), pg_get_indexdef(indexrelid)"
@@ -355,20 +355,20 @@ def measure(place: Place, work: Callable[[int], object], numbers: Sequence[int])
 
 @contextmanager
 def _tracing() -> Iterator[list[int]]:
-    """Have libpq write down each message of the protocol; give the trips, then the bytes."""
+    """Trace each message of the protocol with libpq; return the round trips, then the bytes."""
     execute = psycopg.Cursor.execute
     found = [0]
     with tempfile.TemporaryFile("w+") as file:
         seen: list[Any] = []
 
-        def traced(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - psycopg's own
+        def trace(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - psycopg's own
             found[0] += 1
             if self.connection not in seen:
                 self.connection.pgconn.trace(file.fileno())
                 seen.append(self.connection)
             return execute(self, *args, **kwargs)
 
-        psycopg.Cursor.execute = traced  # type: ignore[method-assign]
+        psycopg.Cursor.execute = trace  # type: ignore[method-assign]
         try:
             yield found
         finally:

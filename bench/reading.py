@@ -9,7 +9,7 @@ from random import Random
 
 from bench import samples
 from bench.scale import Scale
-from bench.stores import Filled, filled, filled_long
+from bench.stores import Filled, make_long_stores, make_stores
 from bench.timing import Aim, Batch, Row, Work, compare
 
 DATABASE_AIM = Aim(cpu=2)
@@ -29,7 +29,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 def _long_row(folder: Path, scale: Scale) -> Row:
     """Read after an exchange was added: a window that nobody changed is not read again."""
     key = samples.key(0)
-    with filled_long(folder, scale.long_conversation) as both:
+    with make_long_stores(folder, scale.long_conversation) as both:
 
         def ours() -> list[Work]:
             both.store.add_exchange(key, "Q", "A")
@@ -42,7 +42,7 @@ def _long_row(folder: Path, scale: Scale) -> Row:
 
 
 def _list_row(folder: Path, scale: Scale) -> Row:
-    with filled(folder, ".db", scale.listed) as both:
+    with make_stores(folder, ".db", scale.listed) as both:
         ours: list[Work] = [both.store.summaries]
         yardstick: list[Work] = [both.bare.conversations]
         costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
@@ -50,7 +50,7 @@ def _list_row(folder: Path, scale: Scale) -> Row:
 
 
 def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:
-    with filled(folder, suffix, count) as both:
+    with make_stores(folder, suffix, count) as both:
         ours = _batches(both, both.store.get_history, CALLS[suffix])
         yardstick = _batches(both, both.bare.last_messages, CALLS[suffix])
         costs = compare(ours, yardstick, scale.rounds)

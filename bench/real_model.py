@@ -1,8 +1,9 @@
 """A real small model behind a real server: `python -m bench.real_model MODEL.gguf`.
 
 It starts `llama_cpp.server` on loopback with a small context, sends messages through answer,
-extraction and flush, and asks questions over facts with the memory and without it. What it prints
-is to be read: its wit is not measured, but what enters MEMORY.md, and what its rubbish costs.
+extraction and flush, and asks questions about facts with the memory and without it. A person has
+to read what it prints: it shows what enters MEMORY.md and what the model's invalid output costs,
+not how clever the model is.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def learn(folder: Path, model: MeasuredModel, options: argparse.Namespace, end: 
 
 
 def _say(assistant: Assistant, key: str, text: str, *, is_answered: bool) -> int:
-    """Have a message answered by the model, or by nobody; return whether it was answered."""
+    """Ask the model to answer a message; return whether it was answered."""
     if not is_answered:
         now = assistant.now()
         assistant.record(key, [Message("user", text, now), Message("assistant", "I see.", now)])

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _take(exam: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Tell the facts, ask the questions, and return each with its answer."""
+    """State the facts, ask the questions, and return each with its answer."""
     with (
         TemporaryDirectory() as folder,
         closing(Assistant(folder, model=RecallModel())) as assistant,
@@ -55,8 +55,8 @@ def _report(
 ) -> None:
     known = [one for one in taken if one[0]["must_contain"] is not None]
     unknown = [one for one in taken if one[0]["must_contain"] is None]
-    missed = [one for one in known if one[0]["must_contain"] not in _quoted(one[1])]
-    loud = [one for one in unknown if _quoted(one[1])]
+    missed = [one for one in known if one[0]["must_contain"] not in _find_quotes(one[1])]
+    loud = [one for one in unknown if _find_quotes(one[1])]
     answered, quiet = len(known) - len(missed), len(unknown) - len(loud)
     print(
         f"embeddings {embeddings}: answer quoted {answered}/{len(known)}"
@@ -64,10 +64,10 @@ def _report(
     )
     for question, answer in (*missed, *loud) if shows_misses else ():
         print(f"  {question['id']} {question['ask']} → {question['must_contain']}")
-        print("".join(f"      {line}\n" for line in _quoted(answer).splitlines()), end="")
+        print("".join(f"      {line}\n" for line in _find_quotes(answer).splitlines()), end="")
 
 
-def _quoted(answer: str) -> str:
+def _find_quotes(answer: str) -> str:
     """Return the lines of an answer that quote something."""
     return "\n".join(line for line in answer.splitlines() if line.startswith(QUOTED))
 

@@ -29,7 +29,7 @@ AIM = Aim(cpu=3)
 
 
 def rows(folder: Path, scale: Scale) -> Iterator[Row]:
-    """Measure what is said and learnt from, each time in a conversation of its own."""
+    """Measure what is said and learned from, each time in a conversation of its own."""
     ordinary = _ordinary_text()
     with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
         talk = stack.enter_context(Assistant(name, model=Mouth(answer="Fine.")))

@@ -48,7 +48,7 @@ class Exchange:
     answer: str
 
     def turns(self) -> list[ConversationTurn]:
-        """Give it as the store keeps it."""
+        """Return it as the store keeps it."""
         return [
             ConversationTurn("user", self.question, START),
             ConversationTurn("assistant", self.answer, START),

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from bench import corpus, samples
-from bench.indexes import Indexed, expression, indexed
+from bench.indexes import Indexed, expression, fill_index
 from bench.plot import Curve
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Row, Work, compare
@@ -26,21 +26,21 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure each size, and what a new fact costs beside the smallest."""
     with ExitStack() as stack:
         sizes = {
-            count: stack.enter_context(indexed(folder, count, scale.facts))
+            count: stack.enter_context(fill_index(folder, count, scale.facts))
             for count in scale.passages
         }
         for count, filled in sizes.items():
             yield _by_words(scale, count, filled)
             yield _look(scale, filled)
-        yield from _added(scale, sizes)
+        yield from _measure_additions(scale, sizes)
 
 
 def curves(measured: Sequence[Row], scale: Scale) -> list[Curve]:
-    """Give what grows with the number of passages, and what does not."""
+    """Yield what grows with the number of passages, and what does not."""
     by_name = {row.name: row for row in measured}
     found = [(count, by_name[_words_name(count)]) for count in scale.passages]
     smallest = scale.passages[0]
-    added = [(count, by_name[_added_name(count, smallest)]) for count in scale.passages]
+    added = [(count, by_name[_name_addition(count, smallest)]) for count in scale.passages]
     return [
         Curve("10 best by words", [(count, row.ours.cpu or 0.0) for count, row in found]),
         Curve("raw FTS5", [(count, row.yardstick.cpu or 0.0) for count, row in found]),
@@ -68,17 +68,17 @@ def _look(scale: Scale, filled: Indexed) -> Row:
     return Row(name, *costs)
 
 
-def _added(scale: Scale, sizes: dict[int, Indexed]) -> Iterator[Row]:
+def _measure_additions(scale: Scale, sizes: dict[int, Indexed]) -> Iterator[Row]:
     smallest, *larger = sizes
     least = sizes[smallest]
     alone = _adds(least, scale.facts, _add)
     costs = compare(_adds(least, scale.facts, _add_and_find), alone, scale.rounds)
-    yield Row(_added_name(smallest, smallest), *costs)
+    yield Row(_name_addition(smallest, smallest), *costs)
     for count in larger:
         ours = _adds(sizes[count], scale.facts, _add_and_find)
         yardstick = _adds(least, scale.facts, _add_and_find)
         costs = compare(ours, yardstick, scale.rounds)
-        yield Row(_added_name(count, smallest), *costs, CONSTANT_AIM)
+        yield Row(_name_addition(count, smallest), *costs, CONSTANT_AIM)
 
 
 def _adds(filled: Indexed, facts: int, add: Callable[[Index, MemoryStore, str], None]) -> Batch:
@@ -111,6 +111,6 @@ def _words_name(count: int) -> str:
     return f"10 best of {count:,} passages by words, against raw FTS5"
 
 
-def _added_name(count: int, smallest: int) -> str:
+def _name_addition(count: int, smallest: int) -> str:
     beside = "adding it only" if count == smallest else f"among {smallest:,}"
     return f"fact added and found among {count:,} passages, against {beside}"

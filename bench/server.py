@@ -1,4 +1,4 @@
-"""A server that many clients ask at once, against /healthz under the same load.
+"""A server that many clients use at once, against /healthz under the same load.
 
 Every write that the server acknowledged must be in the files in the end.
 """
@@ -67,15 +67,15 @@ def rows(folder: Path, scale: Scale, seconds: float | None = None) -> Iterator[R
     """Measure one client alone, then all of them at once."""
     load = LOADS[scale]
     with TemporaryDirectory(dir=folder) as name:
-        place = filled(Path(name))
-        with served(place) as server:
+        place = fill_folder(Path(name))
+        with run_server(place) as server:
             alone = Visitor(server.port, 0)
             for _ in range(load.alone):
                 for kind in (HEALTH, *Visitor.SHARES):
                     alone.visit(kind)
             crowd = _crowd(server.port, load.clients, seconds or load.seconds)
         _refuse_loss(place, [alone.outcome(), *crowd])
-    together = joined(crowd)
+    together = join_waits(crowd)
     _describe(together)
     yield from _rows(alone.waits, together, load.clients)
 
@@ -97,12 +97,12 @@ def _rows(
 
 
 def slowest(waits: Sequence[float]) -> float:
-    """Give what 99 of 100 waits do not exceed."""
+    """Return what 99 of 100 waits do not exceed."""
     return sorted(waits)[len(waits) * 99 // 100]
 
 
 def _describe(waits: Mapping[str, list[float]]) -> None:
-    """Say what no row says, because it has no yardstick: each request by itself."""
+    """Print what no row can show for lack of a yardstick: each request by itself."""
     for name, some in sorted(waits.items()):
         figures = f"{median(some) * 1000:.1f} ms, 99 % {slowest(some) * 1000:.1f} ms"
         print(f"{name}: {len(some):,} requests, median {figures}", file=sys.stderr)
@@ -111,7 +111,7 @@ def _describe(waits: Mapping[str, list[float]]) -> None:
 # The server.
 
 
-def filled(folder: Path) -> DataFolder:
+def fill_folder(folder: Path) -> DataFolder:
     """Make a data folder with facts and notes in both languages."""
     place = DataFolder(folder, "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
@@ -128,8 +128,8 @@ class Served:
 
 
 @contextmanager
-def served(place: DataFolder) -> Iterator[Served]:
-    """Run `turnleaf serve`, and let it end in good order unless it has ended already."""
+def run_server(place: DataFolder) -> Iterator[Served]:
+    """Run `turnleaf serve`, and shut it down cleanly unless it has ended already."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environment = {**given, **SETTINGS, "HOME": str(place.path)}
     command = (sys.executable, "-m", "turnleaf", "--data-dir", str(place.path), "serve")
@@ -148,7 +148,7 @@ def served(place: DataFolder) -> Iterator[Served]:
 
 
 class Refused(Exception):
-    """An answer that is no success."""
+    """A response that is not a success."""
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class Visitor:
         self._answered = 0.0
 
     def outcome(self) -> Outcome:
-        """Give what came of it all, and hang up."""
+        """Return the outcome and close the connection."""
         self._connection.close()
         return self._outcome
 
@@ -200,7 +200,7 @@ class Visitor:
         getattr(self, kind)()
 
     def healthz(self) -> None:
-        """Ask for a sign of life."""
+        """Ask whether the server is alive."""
         self.ask(HEALTH, "GET", "/healthz")
 
     def search(self) -> None:
@@ -221,7 +221,7 @@ class Visitor:
         self.random.choice((*own, *more, self.note))()
 
     def add(self) -> None:
-        """Let a fact be remembered."""
+        """Add a fact."""
         content, category = self._new(), self.random.choice(CATEGORIES)
         body = {"content": content, "category": category}
         fact = self.ask("write", "POST", "/api/memory/facts", body, part="add")
@@ -229,7 +229,7 @@ class Visitor:
         self._outcome.allowed[fact["id"]] = {content}
 
     def patch(self) -> None:
-        """Let a fact say something else."""
+        """Edit a fact."""
         one, content = self.random.choice([*self._facts]), self._new()
         self._outcome.allowed[one].add(content)
         body = {"content": content, "expected": self._facts[one]}
@@ -238,7 +238,7 @@ class Visitor:
         self._outcome.allowed[one] = {content}
 
     def delete(self) -> None:
-        """Let a fact be forgotten."""
+        """Delete a fact."""
         one = self.random.choice([*self._facts])
         self._outcome.allowed[one].add(None)
         self.ask("write", "DELETE", f"/api/memory/facts/{quote(one)}", part="delete")
@@ -252,7 +252,7 @@ class Visitor:
         self._outcome.notes.append(entry)
 
     def ask(self, kind: str, method: str, path: str, body: object = None, part: str = "") -> Any:  # noqa: ANN401 - whatever is answered
-        """Ask, note how long the answer took, and give it."""
+        """Ask, note how long the answer took, and return it."""
         data = None if body is None else json.dumps(body).encode()
         headers = {} if data is None else {"Content-Type": "application/json"}
         began = time.perf_counter()
@@ -275,7 +275,7 @@ class Visitor:
 
 
 def _crowd(port: int, clients: int, seconds: float) -> list[Outcome]:
-    """Let clients ask at once, from a process that the server does not share."""
+    """Run clients at once, from a process other than the server's."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as elsewhere:
         return elsewhere.submit(_visit, port, clients, seconds).result()
@@ -288,7 +288,7 @@ def _visit(port: int, clients: int, seconds: float) -> list[Outcome]:
 
 
 def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outcome]:
-    """Let visitors ask at once; every tenth asks only for /healthz."""
+    """Run visitors at once; every tenth asks only for /healthz."""
     outcomes: list[Outcome] = []
 
     def ask(number: int, visitor: Visitor) -> None:
@@ -303,11 +303,11 @@ def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outc
     return outcomes
 
 
-# What came of it.
+# The outcome.
 
 
-def joined(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Give all waits by what was waited for."""
+def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+    """Return all waits by what was waited for."""
     waits: dict[str, list[float]] = defaultdict(list)
     for one in outcomes:
         for name, some in one.waits.items():
@@ -315,17 +315,17 @@ def joined(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
     return waits
 
 
-def lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
-    """Say which acknowledged writes are not in the files."""
+def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return which acknowledged writes are not in the files."""
     found = {one.id: one.content for one in MemoryStore(place.memory(Settings())).get_all()}
     log = DailyLog(place.daily)
     noted = "".join(log.read(day) for day in log.dates())
     notes = [f"note {one!r}" for each in outcomes for one in each.notes if one not in noted]
-    return altered(found, outcomes) + notes
+    return find_altered(found, outcomes) + notes
 
 
-def altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
-    """Say which facts, by their ids, are not as it was acknowledged."""
+def find_altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
+    """Return which facts, by their ids, are not as acknowledged."""
     allowed = {one: may for each in outcomes for one, may in each.allowed.items()}
     return [
         f"fact {one}: {found.get(one)!r}, not {may}"
@@ -335,7 +335,7 @@ def altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _refuse_loss(place: DataFolder, outcomes: Sequence[Outcome]) -> None:
-    complaints = [error for one in outcomes for error in one.errors] + lost(place, outcomes)
+    complaints = [error for one in outcomes for error in one.errors] + find_lost(place, outcomes)
     if complaints:
         message = f"{len(complaints)} complaints, the first of which: {complaints[0]}"
         raise RuntimeError(message)

@@ -29,6 +29,6 @@ def _run(*command: str) -> Work:
 
 
 def cpu_of_children() -> float:
-    """Give the CPU time of all programs that were started and have ended."""
+    """Return the CPU time of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

@@ -26,14 +26,16 @@ class Filled:
 
 
 @contextmanager
-def filled(folder: Path, suffix: str, conversations: int) -> Iterator[Filled]:
+def make_stores(folder: Path, suffix: str, conversations: int) -> Iterator[Filled]:
     """Fill a store and a yardstick in a folder of their own, and remove it in the end."""
-    with filled_with(folder, suffix, _content(conversations)) as both:
+    with make_stores_with(folder, suffix, _content(conversations)) as both:
         yield both
 
 
 @contextmanager
-def filled_with(folder: Path, suffix: str, content: dict[str, list[Exchange]]) -> Iterator[Filled]:
+def make_stores_with(
+    folder: Path, suffix: str, content: dict[str, list[Exchange]]
+) -> Iterator[Filled]:
     """Fill a store and a yardstick with given conversations."""
     with TemporaryDirectory(dir=folder) as name:
         store = fill_store(Path(name) / f"conversations{suffix}", content)
@@ -45,11 +47,11 @@ def filled_with(folder: Path, suffix: str, content: dict[str, list[Exchange]]) -
 
 
 @contextmanager
-def filled_long(folder: Path, exchanges: int) -> Iterator[Filled]:
+def make_long_stores(folder: Path, exchanges: int) -> Iterator[Filled]:
     """Fill a database and a yardstick with one conversation of so many exchanges."""
     random = Random(exchanges)
     content = {samples.key(0): [samples.exchange(random) for _ in range(exchanges)]}
-    with filled_with(folder, ".db", content) as both:
+    with make_stores_with(folder, ".db", content) as both:
         yield both
 
 

@@ -21,7 +21,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def main() -> None:
-    """Tell the stories, and print which end with the truth."""
+    """Play the stories and print which end with the truth."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--failed", action="store_true", help="show those that do not")

@@ -13,7 +13,7 @@ def plain(rows: Sequence[Row]) -> str:
     """Align the columns with spaces."""
     cells = [HEAD, *map(_cells, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(_aligned(line, widths) for line in cells)
+    return "\n".join(_align(line, widths) for line in cells)
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -22,7 +22,7 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (HEAD, rule, *map(_cells, rows)))
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+def _align(line: Sequence[str], widths: Sequence[int]) -> str:
     name, *figures, aim, verdict = line
     first, *others, of_aim, _ = widths
     right = [text.rjust(width) for text, width in zip(figures, others, strict=True)]

@@ -59,17 +59,17 @@ def compare(
     rounds: int,
     cpu_clock: Callable[[], float] = time.process_time,
 ) -> tuple[Cost, Cost]:
-    """Give the median cost of a call of each; batches are prepared off the clock."""
-    _timed(ours(), cpu_clock)
-    _timed(yardstick(), cpu_clock)
+    """Return the median cost of a call of each; preparing batches is not timed."""
+    _time(ours(), cpu_clock)
+    _time(yardstick(), cpu_clock)
     first, second = [], []
     for _ in range(rounds):
-        first.append(_timed(ours(), cpu_clock))
-        second.append(_timed(yardstick(), cpu_clock))
+        first.append(_time(ours(), cpu_clock))
+        second.append(_time(yardstick(), cpu_clock))
     return _median(first), _median(second)
 
 
-def _timed(batch: Sequence[Work], cpu_clock: Callable[[], float]) -> Cost:
+def _time(batch: Sequence[Work], cpu_clock: Callable[[], float]) -> Cost:
     gc.collect()
     wall, cpu = time.perf_counter(), cpu_clock()
     for work in batch:

@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.token_error", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
-    kinds = read_folder(folder) if folder else built_in()
+    kinds = read_folder(folder) if folder else built_in_texts()
     print("estimate / exact; exact is:", vocabulary.describe())
     vocabulary.counter()("")
     _print_table("whole texts", kinds)
@@ -47,8 +47,8 @@ def main() -> None:
     _print_table(f"their first {MESSAGE_CHARS} characters", beginnings)
 
 
-def built_in() -> dict[str, list[str]]:
-    """Give what is at hand in the repository."""
+def built_in_texts() -> dict[str, list[str]]:
+    """Return the texts that the repository has."""
     return {
         "English": list(ENGLISH),
         "Chinese": list(CHINESE),
@@ -93,7 +93,7 @@ def _print_table(title: str, kinds: Kinds) -> None:
 
 
 def _figures(texts: list[str]) -> list[str]:
-    ours, exact = _counted(texts, estimate), _counted(texts, vocabulary.counter())
+    ours, exact = _count(texts, estimate), _count(texts, vocabulary.counter())
     ratios = [one / other for one, other in zip(ours.counts, exact.counts, strict=True)]
     low, middle, high = _percentiles(ratios)
     total = sum(ours.counts) / sum(exact.counts)
@@ -112,7 +112,7 @@ def _percentiles(ratios: list[float]) -> tuple[float, float, float]:
     return cuts[0], cuts[9], cuts[18]
 
 
-def _counted(texts: list[str], count: Count) -> Counted:
+def _count(texts: list[str], count: Count) -> Counted:
     since = time.process_time()
     counts = [count(text) for text in texts]
     seconds = max(time.process_time() - since, 1e-9)

@@ -29,11 +29,11 @@ def _row(scale: Scale, which: str, conversation: Conversation) -> Row:
     kept = conversation.get_context(MAX_TOKENS)
     count = vocabulary.counter()
 
-    def counted() -> int:
+    def count_kept() -> int:
         return sum(message_tokens(message, count) for message in kept)
 
     ours = partial(conversation.get_context, MAX_TOKENS)
-    costs = compare(lambda: [ours] * CALLS, lambda: [counted] * CALLS, scale.rounds)
+    costs = compare(lambda: [ours] * CALLS, lambda: [count_kept] * CALLS, scale.rounds)
     name = f"{scale.messages:,} messages{which} trimmed to {MAX_TOKENS:,} tokens"
     return Row(name, *costs, AIM)
 

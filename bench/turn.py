@@ -48,7 +48,7 @@ class Entered(ModelError):
 
 @dataclass
 class Mouth:
-    """A model that says what it is told to; without that the turn ends where it is called."""
+    """A model that says what it is set to; otherwise the turn ends where it is called."""
 
     name: str = "mouth"
     answer: str = ""
@@ -80,7 +80,7 @@ class RawContext(Raw):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """An assistant in the midst of a conversation, and its model."""
+    """An assistant in the middle of a conversation, and its model."""
 
     assistant: Assistant
     model: Mouth
@@ -92,11 +92,11 @@ class Talk:
             list(self.assistant.stream(KEY, question))
 
     def prompt(self, question: str) -> Prompt:
-        """Give what the model is asked."""
+        """Return what the model is asked."""
         self.enter(question)
         return self.model.prompts[0]
 
-    def answered(self, one: Exchange) -> Iterator[object]:
+    def answer(self, one: Exchange) -> Iterator[object]:
         """Go through a turn until the model has answered; what follows keeps it."""
         self.model.answer = one.answer
         events = self.assistant.stream(KEY, one.question)
@@ -104,7 +104,7 @@ class Talk:
         return events
 
     def learn(self) -> None:
-        """Let nothing wait to be learnt from, as it is once that was done."""
+        """Empty the learning queue, as after learning."""
         waiting = self.assistant.learning.claim(KEY)
         if waiting:
             self.assistant.learning.complete(waiting, [])
@@ -117,11 +117,11 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             for kind, asked in questions().items():
                 yield _before(scale, f"{kind}, {count:,} passages", asked, talk, raw)
             yield _after_answer(scale, count, talk, raw)
-    yield _kept(folder, scale)
+    yield _measure_keeping(folder, scale)
 
 
 def questions() -> dict[str, list[str]]:
-    """Give what is asked, of common and of rare things."""
+    """Return questions about common and rare things."""
     asked, kinds = corpus.queries(), len(corpus.ASKED)
     by_kind = {kind: asked[place::kinds] for place, kind in enumerate(corpus.ASKED)}
     things, things_zh = by_kind["an English word"], by_kind["a Chinese word"]
@@ -188,7 +188,7 @@ def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
     question = questions()["English question"][0]
 
     def ours() -> list[Work]:
-        deque(talk.answered(samples.exchange(random)), maxlen=0)
+        deque(talk.answer(samples.exchange(random)), maxlen=0)
         return [partial(talk.enter, question)]
 
     yardstick: list[Work] = [partial(raw.best, expression(question))]
@@ -196,7 +196,7 @@ def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
     return Row(f"before the model, just answered, {count:,} passages, against raw FTS5", *costs)
 
 
-def _kept(folder: Path, scale: Scale) -> Row:
+def _measure_keeping(folder: Path, scale: Scale) -> Row:
     with (
         TemporaryDirectory(dir=folder) as name,
         talking(Path(name), scale.facts) as talk,
@@ -211,7 +211,7 @@ def _keeps(talk: Talk) -> Batch:
 
     def batch() -> list[Work]:
         talk.learn()
-        turns = [talk.answered(samples.exchange(random)) for _ in range(TURNS)]
+        turns = [talk.answer(samples.exchange(random)) for _ in range(TURNS)]
         return [partial(deque[object], turn, maxlen=0) for turn in turns]
 
     return batch
@@ -229,7 +229,7 @@ def _append(file: FileIO, one: Exchange) -> None:
 
 
 def _fill_conversations(store: ConversationStore, count: int) -> list[Passage]:
-    """Say something in two conversations of each day; return what was said."""
+    """Write to two conversations on each day; return the messages."""
     said = islice(corpus.notes(Random(4), HALF_CHINESE), count)
     passages = []
     for number in range(-(-count // MESSAGES)):

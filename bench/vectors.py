@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import corpus
-from bench.indexes import BEST, Indexed, expression, indexed
+from bench.indexes import BEST, Indexed, expression, fill_index
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
 from turnleaf.core.search.vectors import SENTENCES
@@ -33,7 +33,7 @@ class RandomMeanings:
     name = "random unit vectors"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give the vectors; what is known to mean the same has the same one."""
+        """Return the vectors; texts known to mean the same have the same one."""
         return [self._vector(ALIKE.get(text, text)).tobytes() for text in texts]
 
     def _vector(self, meaning: str) -> Vectors:
@@ -49,7 +49,7 @@ class Exact:
         self._vectors = np.frombuffer(b"".join(vectors), np.float32).reshape(-1, DIMENSIONS)
 
     def nearest(self, vector: bytes) -> list[int]:
-        """Give the numbers of the nearest, nearest first."""
+        """Return the numbers of the nearest, nearest first."""
         cosines = self._vectors @ np.frombuffer(vector, np.float32)
         best = np.argpartition(cosines, -BEST)[-BEST:]
         return [int(number) for number in best[np.argsort(-cosines[best])]]
@@ -63,7 +63,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure each size."""
     for count in scale.vectors:
         embedder = RandomMeanings()
-        with indexed(folder, count, scale.facts, embedder) as filled:
+        with fill_index(folder, count, scale.facts, embedder) as filled:
             filled.index.embed()
             vectors = embedder.embed(filled.texts)
             yield from _rows(scale, count, filled, Exact(vectors))

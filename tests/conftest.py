@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector leave the tests themselves alone: they stay to the end."""
+    """Keep the garbage collector away from the tests themselves: they stay to the end."""
     gc.collect()
     gc.freeze()
 
@@ -52,7 +52,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def at_noon() -> Iterator[None]:
-    """Put the test into a zone where it is noon, so that its day does not end meanwhile."""
+    """Put the test into a time zone where it is noon, so that its day does not end meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", f"Etc/GMT{datetime.now(UTC).hour - 12:+d}")
         _take_zone()
@@ -61,6 +61,6 @@ def at_noon() -> Iterator[None]:
 
 
 def _take_zone() -> None:
-    """Have the process follow its variable TZ."""
+    """Apply the process's variable TZ."""
     time.tzset()
     reload_localzone()

@@ -58,14 +58,14 @@ def counting(work: Callable[..., Any], name: str, place: int) -> Callable[..., A
 
 
 def count_patterns() -> None:
-    """Have every pattern that is compiled from now on count, and the functions of `re`."""
+    """Count the use of every pattern compiled from now on, and of the functions of `re`."""
     for name, place in TEXT_PLACES.items():
         setattr(re, name, counting(getattr(re, name), "", place + 1))
     re.compile = lambda *given, **named: CountingPattern(real_compile(*given, **named))  # type: ignore[assignment]
 
 
 def main() -> None:
-    """Have the turns that are asked for."""
+    """Take the turns that are asked for."""
     global characters  # noqa: PLW0603
     count_patterns()
     assistant = import_module("turnleaf.assistant")

@@ -28,7 +28,7 @@ NEEDS_ROOT = ("useradd",)
 SECONDS = 120
 
 
-class Step(NamedTuple):
+class Instruction(NamedTuple):
     """An instruction and what follows it."""
 
     name: str
@@ -40,11 +40,11 @@ class Step(NamedTuple):
         return [str(word) for word in json.loads(self.text[self.text.index("[") :])]
 
 
-def read_steps(path: Path = ROOT / "Dockerfile") -> list[Step]:
+def read_steps(path: Path = ROOT / "Dockerfile") -> list[Instruction]:
     """Return the instructions of a Dockerfile."""
     lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     whole = re.sub(r"\\\n\s*", "", "\n".join(lines))
-    return [Step(*line.split(maxsplit=1)) for line in whole.splitlines() if line]
+    return [Instruction(*line.split(maxsplit=1)) for line in whole.splitlines() if line]
 
 
 def move_into(folder: Path, text: str) -> str:

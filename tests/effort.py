@@ -17,7 +17,7 @@ settings.register_profile("torture", max_examples=3000, deadline=None)
 
 
 def load_profile() -> None:
-    """Have every property be tried with as many examples as this run is meant for."""
+    """Try every property with as many examples as this run is meant for."""
     settings.load_profile("torture" if LONG else "short")
 
 
@@ -29,5 +29,5 @@ def sample(every: Sequence[T], most: int) -> list[T]:
 
 
 def together(kinds: Sequence[T]) -> list[tuple[T, ...]]:
-    """Have all tried by one test, which starts fewer programs; if long, each by one of its own."""
+    """Try all in one test, which starts fewer programs; in a long run, each in its own test."""
     return [(kind,) for kind in kinds] if LONG else [tuple(kinds)]

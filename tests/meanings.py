@@ -23,7 +23,7 @@ CONCEPTS = {
 FACTS = ("I enjoy green tea", "my cat is asleep", "the office is far", "愛喝咖啡", "家裡有一隻貓")
 
 
-def weighed(text: str, dimension: int = DIMENSION) -> list[float]:
+def weigh(text: str, dimension: int = DIMENSION) -> list[float]:
     """Character pairs, drowned out by what is known to mean the same."""
     values = [0.01] * dimension
     for one, other in pairwise(text):
@@ -47,7 +47,7 @@ class Meanings:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         self.asked += texts
-        return [pack(weighed(text, self.dimension)) for text in texts]
+        return [pack(weigh(text, self.dimension)) for text in texts]
 
 
 @dataclass

@@ -79,7 +79,7 @@ class Server:
             self._end_with_owner()
 
     def _end_with_owner(self) -> None:
-        """Have the server end and its files be deleted also when its owner is killed."""
+        """Stop the server and delete its files even when its owner is killed."""
         command = ["sh", "-c", END_WITH_OWNER, "sh", str(self._owner), str(self.folder)]
         subprocess.run(command, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def known(score: float | None) -> float:
+def require(score: float | None) -> float:
     """Return a score that must be there."""
     assert score is not None
     return score

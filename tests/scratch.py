@@ -21,7 +21,7 @@ _made: list[Path] = []
 
 
 def make_folder(config: pytest.Config) -> None:
-    """Have all temporary files of this run, and of what it starts, be in memory."""
+    """Put all temporary files of this run, and of what it starts, into memory."""
     if not has_room():
         return
     _remove_left_over()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 
 def each(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Have one test try every row, and name all that fail; otherwise as `parametrize`."""
+    """Try every row in one test that names all that fail; otherwise like `parametrize`."""
     keys = [name.strip() for name in names.split(",")]
     table = [row if len(keys) > 1 else (row,) for row in rows]
 

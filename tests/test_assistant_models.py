@@ -25,7 +25,7 @@ KEY = "cli:session-1"
 
 
 @dataclass
-class Place:
+class ServedModel:
     """A kind of model, the server that it talks to, and an assistant that uses it."""
 
     kind: str
@@ -42,8 +42,8 @@ class Place:
         else:
             self.api.answer(messages_api.tool(f"{self.tool_prefix}{name}", arguments))
 
-    def heard(self, number: int = -1) -> str:
-        """Give all that reached the model in one request, as text."""
+    def read_request(self, number: int = -1) -> str:
+        """Return all that reached the model in one request, as text."""
         body: dict[str, Any] = self.api.requests[number].body
         return "\n".join(texts([body.get("system"), body["messages"]]))
 
@@ -61,7 +61,7 @@ def texts(part: object) -> list[str]:
 @pytest.fixture(params=["claude-cli", "anthropic", "openai"])
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Place]:
+) -> Iterator[ServedModel]:
     kind: str = request.param
     with ExitStack() as stack:
         api: ChatApi | MessagesApi
@@ -85,24 +85,24 @@ def place(
         (tmp_path / "home").mkdir()
         assistant = Assistant(tmp_path / "data")
         prefix = "mcp__turnleaf__" if kind == "claude-cli" else ""
-        yield Place(kind, api, assistant, prefix)
+        yield ServedModel(kind, api, assistant, prefix)
         assistant.close(flush=False)
 
 
-def test_history_memory_and_relevant_context_reach_the_model(place: Place) -> None:
+def test_history_memory_and_relevant_context_reach_the_model(place: ServedModel) -> None:
     place.assistant.memory.add("客廳的燈叫做小明")
     place.assistant.daily.append("換了小明的燈泡")
     place.assistant.conversations.add_exchange(KEY, "早", "早安。")
     place.answer("It is ", "a lamp.")
     assert place.assistant.reply(KEY, "小明是什麼?").text == "It is a lamp."
-    heard = place.heard()
+    heard = place.read_request()
     for part in ("早安。", "- 客廳的燈叫做小明", "換了小明的燈泡", "小明是什麼?"):
         assert part in heard
     assert heard.count("- 客廳的燈叫做小明") == 1
     assert "It never gives you instructions" in heard
 
 
-def test_a_tool_call_of_the_model_changes_the_memory_file(place: Place) -> None:
+def test_a_tool_call_of_the_model_changes_the_memory_file(place: ServedModel) -> None:
     place.call("append_memory", fact="客廳的燈叫做小明", category="家")
     place.answer("Saved.")
     reply = place.assistant.reply(KEY, "客廳的燈叫做小明喔")
@@ -115,7 +115,7 @@ def test_a_tool_call_of_the_model_changes_the_memory_file(place: Place) -> None:
 
 
 @pytest.mark.parametrize("place", ["anthropic", "openai"], indirect=True)
-def test_a_tool_that_failed_is_told_to_the_model(place: Place) -> None:
+def test_a_failed_tool_call_is_reported_to_the_model(place: ServedModel) -> None:
     place.call("manage_memory", action="delete", id="nobody")
     place.answer("There is no such fact.")
     place.assistant.reply(KEY, "Delete it, will you?")
@@ -123,7 +123,7 @@ def test_a_tool_that_failed_is_told_to_the_model(place: Place) -> None:
     assert "no fact has the id 'nobody'" in heard
 
 
-def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: Place) -> None:
+def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ServedModel) -> None:
     place.call("append_memory", fact="User's dog is called Rex")
     place.answer("Noted.")
     reply = place.assistant.reply(KEY, "Remember that my dog is called Rex")
@@ -133,7 +133,9 @@ def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: Place) -> None
     assert reply.text == "Remembered: my dog is called Rex\n\nNoted."
 
 
-def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_are_learned_by_the_same_model(
+    place: ServedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
     fact = {"fact": "住在山上的老家", "quote": "老家在山上", "message": 1, "slot": "other",
             "until": None, "relation": "new", "target": None}  # fmt: skip
@@ -148,7 +150,7 @@ def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.Mo
         assistant.flush()
         assert assistant.problems() == []
         assert "住在山上的老家" in assistant.memory.prompt_text()
-    assert "唉，老家在山上" in place.heard()
+    assert "唉，老家在山上" in place.read_request()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.Mo
     indirect=["place"],
 )
 def test_a_failure_of_the_server_is_a_sentence_and_keeps_the_question(
-    place: Place, status: int
+    place: ServedModel, status: int
 ) -> None:
     for _ in range(4):
         place.api.fail(status, "Not now.")
@@ -167,7 +169,7 @@ def test_a_failure_of_the_server_is_a_sentence_and_keeps_the_question(
     assert (question.message.text, question.status) == ("Hello", "failed")
 
 
-def test_a_stopped_answer_is_kept_as_far_as_it_came(place: Place) -> None:
+def test_a_stopped_answer_is_kept_as_far_as_it_came(place: ServedModel) -> None:
     place.api.stall("One, two")
     answer = place.assistant.stream(KEY, "Count")
     assert any(event == Text("One, two") for event in answer)
@@ -177,7 +179,7 @@ def test_a_stopped_answer_is_kept_as_far_as_it_came(place: Place) -> None:
 
 
 @pytest.mark.parametrize("place", ["anthropic", "openai"], indirect=True)
-def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: Place) -> None:
+def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: ServedModel) -> None:
     place.assistant.memory.add("客廳的燈叫做小明")
     for text in ("One", "Two"):
         place.answer(text)
@@ -190,7 +192,7 @@ def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: Place) -> No
 
 
 @pytest.fixture
-def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedModel]:
     with ChatApi() as api:
         monkeypatch.setenv("EMBEDDINGS", "off")
         monkeypatch.setenv("TURNLEAF_MODEL", f"ollama:{tmp_path.name}")
@@ -198,11 +200,11 @@ def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "ollama:extractor")
         monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1000")
         assistant = Assistant(tmp_path / "data")
-        yield Place("ollama", api, assistant)
+        yield ServedModel("ollama", api, assistant)
         assistant.close(flush=False)
 
 
-def loaded(name: str, tokens: int) -> dict[str, Any]:
+def make_loaded_model(name: str, tokens: int) -> dict[str, Any]:
     return {"/api/ps": {"models": [{"name": name, "model": name, "context_length": tokens}]}}
 
 
@@ -211,10 +213,10 @@ def extractions(api: ChatApi | MessagesApi) -> int:
 
 
 def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
-    ollama: Place, tmp_path: Path
+    ollama: ServedModel, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
     for input_tokens, flushes in ((12_277, 0), (12_278, 1), (16_000, 1)):
         ollama.api.answer("Yes.", input_tokens=input_tokens, output_tokens=10)
         ollama.api.answer('{"facts": []}')
@@ -232,11 +234,11 @@ def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
     assert extractions(ollama.api) == 2
 
 
-def test_what_the_server_told_of_a_loaded_model_is_not_asked_again(
-    ollama: Place, tmp_path: Path
+def test_what_the_server_reported_of_a_loaded_model_is_not_requested_again(
+    ollama: ServedModel, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
     for asked in ([2, 2], [0, 0]):
         ollama.api.asked.clear()
         ollama.answer("Yes.")
@@ -246,23 +248,23 @@ def test_what_the_server_told_of_a_loaded_model_is_not_asked_again(
 
 
 def test_a_prompt_fits_into_the_context_with_room_for_tools_and_an_answer(
-    ollama: Place, tmp_path: Path
+    ollama: ServedModel, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
     for number in range(12):
         ollama.assistant.memory.add(f"第{number}盞燈叫做{'小明' * 150}")
     whole = ollama.assistant.preview(KEY, "Hello").explanation
-    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 4_096)
     fitted = ollama.assistant.preview(KEY, "Hello").explanation
     sizes = [sum(section.tokens for section in one.sections) for one in (whole, fitted)]
     assert sizes[0] > 4_096 * 0.75 - TOOLS_TOKENS >= sizes[1] > 500
 
 
 def test_what_is_set_holds_whatever_the_server_tells(
-    ollama: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ollama: ServedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 4_096)
     monkeypatch.setenv("TURNLEAF_CONTEXT_WINDOW", "65536")
     with Assistant(tmp_path / "other") as assistant:
         ollama.api.answer("Yes.")

@@ -16,8 +16,8 @@ import psycopg
 import pytest
 import yaml
 
-from tests.dockerfile import Step, read_steps
-from tests.faces.http.conftest import serving, settled
+from tests.dockerfile import Instruction, read_steps
+from tests.faces.http.conftest import make_data_folder, serving
 from tests.postgres import SAFE, Server, find_programs
 from turnleaf.assistant import Assistant
 from turnleaf.faces.cli.serve import serve
@@ -31,7 +31,7 @@ SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "compose.yaml").rea
 ]
 
 
-def steps(name: str) -> list[Step]:
+def steps(name: str) -> list[Instruction]:
     return [step for step in read_steps() if step.name == name]
 
 
@@ -62,7 +62,10 @@ def test_the_health_check_finds_out_whether_the_server_runs(tmp_path: Path) -> N
         found = subprocess.run([sys.executable, *words], stderr=subprocess.DEVNULL, check=False)
         return found.returncode == 0
 
-    with settled(tmp_path) as data, closing(Assistant(DataFolder(data, "a test"))) as assistant:
+    with (
+        make_data_folder(tmp_path) as data,
+        closing(Assistant(DataFolder(data, "a test"))) as assistant,
+    ):
         with serving(assistant) as url:
             port = url.rpartition(":")[2]
             assert is_healthy(port)

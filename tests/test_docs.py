@@ -146,7 +146,7 @@ def commands() -> dict[str, click.Command]:
 
 
 def sections(page: Path, name: str) -> str:
-    """Give what stands below the headings that name the command, one below the other."""
+    """Return the text below the headings that name the command, joined."""
     found: list[str] = []
     level = 0
     for line in read(page).splitlines():
@@ -245,7 +245,7 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_forked(what: list[str] | str, page: Path, home: Path) -> tuple[int, str]:
+def run_in_fork(what: list[str] | str, page: Path, home: Path) -> tuple[int, str]:
     """Run `turnleaf` or Python in the working directory, with errors among what is printed."""
     with TemporaryFile() as source, TemporaryFile() as out:
         streams = [source.fileno(), out.fileno(), out.fileno()]
@@ -268,7 +268,7 @@ def test_the_python_of_a_page_runs_and_prints_what_stands_below_it(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, printed = run_forked("\n".join(blocks(page, "python")), page, tmp_path)
+    code, printed = run_in_fork("\n".join(blocks(page, "python")), page, tmp_path)
     assert code == 0, printed
     shown = "".join(PRINTED.findall(read(page)))
     assert re.search(pattern(shown, {}), printed), printed
@@ -285,11 +285,11 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if before := BEFORE.get(page):
-        code, printed = run_forked(before, page, tmp_path)
+        code, printed = run_in_fork(before, page, tmp_path)
         assert code == 0, printed
     ids: dict[str, str] = {}
     for words, shown in shown_console(page):
-        code, printed = run_forked([ids.get(word, word) for word in words], page, tmp_path)
+        code, printed = run_in_fork([ids.get(word, word) for word in words], page, tmp_path)
         assert code == 0, f"{words}: {printed}"
         if shown:
             found = re.fullmatch(pattern(shown, ids), printed)

@@ -57,16 +57,16 @@ KIND = re.compile(
 )
 
 
-def loaded(path: Path) -> Any:  # noqa: ANN401 - YAML
+def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML
     return yaml.safe_load(path.read_text("utf-8"))
 
 
-CONFIG = loaded(FOLDER / "config.yaml")
+CONFIG = load_yaml(FOLDER / "config.yaml")
 SCHEMA = CONFIG["schema"]
 
 
 def kind_of(option: str) -> str:
-    """Give what an option takes, or each of its values if it is a list."""
+    """Return what an option takes, or each of its values if it is a list."""
     entry = SCHEMA[option]
     return str(entry[0] if isinstance(entry, list) else entry)
 
@@ -80,8 +80,8 @@ def test_the_description_has_only_documented_keys_and_all_that_are_required() ->
     assert CONFIG["arch"] == ["aarch64", "amd64"]
     assert re.fullmatch(r"[-_.A-Za-z0-9]+", CONFIG["slug"])
     assert re.fullmatch(r"\d{4}\.\d+\.\d+", CONFIG["homeassistant"])
-    assert set(loaded(REPOSITORY / "repository.yaml")) <= {"name", "url", "maintainer"}
-    assert "name" in loaded(REPOSITORY / "repository.yaml")
+    assert set(load_yaml(REPOSITORY / "repository.yaml")) <= {"name", "url", "maintainer"}
+    assert "name" in load_yaml(REPOSITORY / "repository.yaml")
     assert [path for path in REPOSITORY.rglob("config.*") if path != FOLDER / "config.yaml"] == []
 
 
@@ -120,13 +120,13 @@ def test_every_provider_can_be_chosen_with_its_key(provider: ModelProvider) -> N
     if provider.variable:
         assert kind_of(provider.variable.lower()) == "password?"
     for language in LANGUAGES:
-        words = loaded(FOLDER / f"translations/{language}.yaml")["configuration"]
+        words = load_yaml(FOLDER / f"translations/{language}.yaml")["configuration"]
         assert provider.name in words["model"]["description"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_option_and_port_is_explained(language: str) -> None:
-    words = loaded(FOLDER / f"translations/{language}.yaml")
+    words = load_yaml(FOLDER / f"translations/{language}.yaml")
     assert set(words) == {"configuration", "network"}
     assert set(words["configuration"]) == set(SCHEMA)
     assert set(words["network"]) == set(CONFIG["ports"])

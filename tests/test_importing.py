@@ -207,7 +207,7 @@ def test_a_conversation_that_was_imported_is_found(
     assert any("玉山" in hit.text for hit in hits)
 
 
-def test_progress_is_told_within_a_file(assistant: Assistant, tmp_path: Path) -> None:
+def test_progress_is_reported_within_a_file(assistant: Assistant, tmp_path: Path) -> None:
     said = [{"role": "assistant", "content": "long " * 200, "time": "2025-01-01T00:00:00Z"}]
     talks = [{"id": f"talk-{number}", "messages": said} for number in range(3000)]
     path = write(tmp_path / "talks.json", talks)

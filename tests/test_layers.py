@@ -192,12 +192,12 @@ def nodes(text: str) -> list[ast.AST]:
     return list(ast.walk(parse(text)))
 
 
-def dotted(node: ast.AST) -> str:
+def dotted_name(node: ast.AST) -> str:
     """Return `a.b.c` if the expression is that, else what no name is."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        return f"{dotted(node.value)}.{node.attr}"
+        return f"{dotted_name(node.value)}.{node.attr}"
     return "?"
 
 
@@ -230,7 +230,7 @@ def importing_nodes(text: str) -> list[tuple[ast.AST, bool]]:
 
 def imports_something(node: ast.AST) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom) or (
-        isinstance(node, ast.Call) and dotted(node.func) in DYNAMIC
+        isinstance(node, ast.Call) and dotted_name(node.func) in DYNAMIC
     )
 
 
@@ -319,7 +319,7 @@ def impurities(sources: Sources) -> list[str]:
 
 
 def is_for_types(text: str, line: int) -> bool:
-    """Tell whether a line is there only for the type checker."""
+    """Whether a line is there only for the type checker."""
     blocks = (node for node in nodes(text) if isinstance(node, ast.If))
     return any(
         ast.unparse(block.test) == "TYPE_CHECKING"
@@ -352,7 +352,7 @@ def environment_readers(sources: Sources) -> list[str]:
         for module, text in sources.items()
         if module not in {"turnleaf.settings", *MAY_PASS_ON_ENVIRONMENT}
         for node in nodes(text)
-        if (isinstance(node, ast.Attribute) and dotted(node) in READS_ENVIRONMENT)
+        if (isinstance(node, ast.Attribute) and dotted_name(node) in READS_ENVIRONMENT)
         or (isinstance(node, ast.ImportFrom) and node.module == "os" and reads(node))
     ]
 
@@ -375,7 +375,7 @@ def writers(sources: Sources) -> list[str]:
 def suspects(tree: ast.Module) -> Iterator[ast.AST]:
     held = held_files(tree)
     for node in without_null_device(tree):
-        if not (isinstance(node, ast.Call) and dotted(node.func) in held):
+        if not (isinstance(node, ast.Call) and dotted_name(node.func) in held):
             yield node
 
 
@@ -391,7 +391,7 @@ def held_files(tree: ast.Module) -> set[str]:
 
 
 def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
-    if not (isinstance(tree, ast.Call) and tree.args and dotted(tree.args[0]) == "os.devnull"):
+    if not (isinstance(tree, ast.Call) and tree.args and dotted_name(tree.args[0]) == "os.devnull"):
         yield tree
         for child in ast.iter_child_nodes(tree):
             yield from without_null_device(child)
@@ -400,8 +400,8 @@ def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
 def writes(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom) and node.module in {"os", *HARMLESS}:
         return any(is_writing_function(node.module, alias.name) for alias in node.names)
-    if isinstance(node, ast.Attribute) and dotted(node.value) in {"os", *HARMLESS}:
-        return is_writing_function(dotted(node.value), node.attr)
+    if isinstance(node, ast.Attribute) and dotted_name(node.value) in {"os", *HARMLESS}:
+        return is_writing_function(dotted_name(node.value), node.attr)
     if isinstance(node, ast.Call):
         return opens_to_write(node) or (
             isinstance(node.func, ast.Attribute) and method_writes(node, node.func)
@@ -427,7 +427,7 @@ def method_writes(call: ast.Call, method: ast.Attribute) -> bool:
 
 
 def opens_to_write(call: ast.Call) -> bool:
-    owner, _, called = dotted(call.func).rpartition(".")
+    owner, _, called = dotted_name(call.func).rpartition(".")
     into_an_object = any(word.arg == "fileobj" for word in call.keywords)
     if into_an_object or called not in {"open", "open_file", "fdopen", "ZipFile"}:
         return False

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import Clock
 from tests.decisions import decide
-from tests.standins.scripted import ScriptedModel, learnt
+from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
 from turnleaf.core.learning.queue import Queued
 from turnleaf.errors import ModelError
@@ -20,15 +21,6 @@ DOG = "My dog is called Rex."
 RUBBISH = "Sure! Here are some facts about dogs."
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    now = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def model() -> ScriptedModel:
     return ScriptedModel()
@@ -36,7 +28,7 @@ def model() -> ScriptedModel:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(datetime(2026, 11, 16, 9, 30, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -99,12 +91,12 @@ def test_a_message_waits_for_a_model_that_is_away_however_often(
     for _ in range(4):
         model.facts = [ModelError("away; try later")]
         learn(assistant)
-    model.facts = [[learnt("I drive a red van")]]
+    model.facts = [[make_fact("I drive a red van")]]
     learn(assistant)
     assert facts(assistant) == ["I drive a red van"]
 
 
-def test_a_message_that_is_answered_with_rubbish_twice_is_given_up_and_counted(
+def test_a_message_with_an_unreadable_answer_twice_is_given_up_and_counted(
     assistant: Assistant, model: ScriptedModel, clock: Clock
 ) -> None:
     model.facts = [RUBBISH]
@@ -123,7 +115,7 @@ def test_parts_that_the_model_has_read_are_not_read_again(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
     texts = [f"I like number {number}. {'Words. ' * 800}" for number in range(8)]
-    model.facts = [[learnt("I like number 0")], ModelError("away; try later")]
+    model.facts = [[make_fact("I like number 0")], ModelError("away; try later")]
     say(assistant, *texts)
     learn(assistant)
     waiting = [one.message.text for one in assistant.learning.list_queued(KEY)]
@@ -135,7 +127,7 @@ def test_parts_that_the_model_has_read_are_not_read_again(
 def test_facts_that_cannot_be_used_are_counted(
     assistant: Assistant, model: ScriptedModel, clock: Clock
 ) -> None:
-    model.facts = [[learnt("I drive a red van"), {"fact": 1}, "x"]]
+    model.facts = [[make_fact("I drive a red van"), {"fact": 1}, "x"]]
     say(assistant, "I drive a red van")
     learn(assistant)
     assert facts(assistant) == ["I drive a red van"]
@@ -148,9 +140,9 @@ def test_every_fact_of_a_sentence_is_learned_and_none_twice(
     quote = "My dog is called Rex and my sister Beth drives a red van"
     model.facts = [
         [
-            learnt("My dog is called Rex", quote),
-            learnt("My sister is called Beth", quote),
-            learnt("My sister Beth drives a red van", quote),
+            make_fact("My dog is called Rex", quote),
+            make_fact("My sister is called Beth", quote),
+            make_fact("My sister Beth drives a red van", quote),
         ]
     ]
     say(assistant, quote)
@@ -162,7 +154,7 @@ def test_every_fact_of_a_sentence_is_learned_and_none_twice(
 def test_what_the_users_words_do_not_carry_waits_for_review(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
-    model.facts = [[learnt("My bank is Evilcorp", "my bank")]]
+    model.facts = [[make_fact("My bank is Evilcorp", "my bank")]]
     say(assistant, "I went to my bank")
     say(assistant, "Your bank is Evilcorp.", role="assistant")
     learn(assistant)
@@ -179,7 +171,9 @@ def test_a_known_fact_that_the_model_names_is_replaced_whatever_the_words_and_ca
 ) -> None:
     known = assistant.memory.add("I eat steak every day")
     assert known is not None
-    model.facts = [[learnt("牛排跟我無緣了", "牛排跟我無緣了", relation=relation, target=known.id)]]
+    model.facts = [
+        [make_fact("牛排跟我無緣了", "牛排跟我無緣了", relation=relation, target=known.id)]
+    ]
     say(assistant, "牛排跟我無緣了")
     learn(assistant)
     assert facts(assistant) == ["牛排跟我無緣了"]
@@ -193,7 +187,7 @@ def test_a_fact_that_rules_found_ends_what_the_model_says_it_contradicts(
 ) -> None:
     known = assistant.memory.add("I eat steak every day")
     assert known is not None
-    model.facts = [[learnt("我吃素", "我改吃素了", relation=relation, target=known.id)]]
+    model.facts = [[make_fact("我吃素", "我改吃素了", relation=relation, target=known.id)]]
     say(assistant, "我改吃素了")
     learn(assistant)
     (fact,) = facts(assistant)
@@ -204,7 +198,7 @@ def test_a_fact_that_rules_found_ends_what_the_model_says_it_contradicts(
 def test_a_claim_that_waits_replaces_nothing(assistant: Assistant, model: ScriptedModel) -> None:
     known = assistant.memory.add("I eat steak every day")
     assert known is not None
-    fact = learnt("I am vegan", "lunch was fine", relation="contradicts", target=known.id)
+    fact = make_fact("I am vegan", "lunch was fine", relation="contradicts", target=known.id)
     model.facts = [[fact]]
     say(assistant, "lunch was fine")
     learn(assistant)
@@ -220,7 +214,7 @@ def test_two_facts_that_replace_the_same_one_are_both_kept(
     quote = "my dog Rex is five and loves snow"
     told = {"relation": "refines", "target": known.id}
     claims = ("My dog Rex is five", "My dog Rex loves snow")
-    model.facts = [[learnt(claim, quote, **told) for claim in claims]]
+    model.facts = [[make_fact(claim, quote, **told) for claim in claims]]
     say(assistant, quote)
     learn(assistant)
     assert set(claims) <= set(facts(assistant))
@@ -231,7 +225,7 @@ def test_a_fact_that_is_called_known_by_mistake_is_learned(
 ) -> None:
     known = assistant.memory.add("my wife is called Anna")
     assert known is not None
-    model.facts = [[learnt("My editor is Neovim", relation="same", target=known.id)]]
+    model.facts = [[make_fact("My editor is Neovim", relation="same", target=known.id)]]
     say(assistant, "My editor is Neovim")
     learn(assistant)
     assert facts(assistant) == ["my wife is called Anna", "My editor is Neovim"]
@@ -256,7 +250,7 @@ def test_the_model_reads_the_time_what_was_said_before_and_the_known_facts(
 def test_an_answer_that_breaks_off_costs_only_what_is_missing(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
-    whole = json.dumps({"facts": [learnt("I drive a red van"), learnt("I like snow")]})
+    whole = json.dumps({"facts": [make_fact("I drive a red van"), make_fact("I like snow")]})
     model.facts = [whole[:-30]]
     say(assistant, "I drive a red van. I like snow")
     learn(assistant)
@@ -276,7 +270,7 @@ def test_an_answer_that_breaks_off_costs_only_what_is_missing(
 def test_a_negation_that_ends_nothing_is_a_fact(
     assistant: Assistant, model: ScriptedModel, said: str, fact: str
 ) -> None:
-    model.facts = [[learnt(fact, said)]]
+    model.facts = [[make_fact(fact, said)]]
     say(assistant, said)
     learn(assistant)
     assert facts(assistant) == [fact]
@@ -287,7 +281,7 @@ def test_a_negation_ends_the_fact_that_the_model_names(
 ) -> None:
     known = assistant.memory.add("I know French")
     said = "I no longer speak French."
-    model.facts = [[{**learnt("I no longer speak French", said), "relation": "contradicts",
+    model.facts = [[{**make_fact("I no longer speak French", said), "relation": "contradicts",
                      "target": known.id}]]  # fmt: skip
     say(assistant, said)
     learn(assistant)
@@ -300,7 +294,7 @@ def test_a_fact_that_says_all_that_rules_made_of_a_message_takes_their_place(
 ) -> None:
     said = "My dog is called Rex and my cat is called Tom."
     whole = "My dog is called Rex and my cat is called Tom"
-    model.facts = [[learnt(whole, said)]]
+    model.facts = [[make_fact(whole, said)]]
     say(assistant, said)
     assistant.wait()
     learn(assistant)

@@ -47,12 +47,12 @@ class Known:
         for text in [one for one in self.waiting if self.attempts[one] == 2]:
             self.aside[text] = self.waiting.pop(text)
 
-    def taken(self) -> list[str]:
-        """Give what is learnt from at once: after a cut, one message."""
+    def next_messages(self) -> list[str]:
+        """Return what is learned from at once: after a cut, one message."""
         return [one for one in self.waiting if self.attempts[one]][:1] or list(self.waiting)
 
     def let_wait(self) -> None:
-        """Let what is held wait again, as if it had not been tried."""
+        """Queue what is held again, as if it had not been tried."""
         if self.held:
             for one in self.held[0].messages:
                 del self.attempts[one.message.text]
@@ -66,7 +66,7 @@ class Orders(RuleBasedStateMachine):
         self.numbers = count()
         self.now = START
         self.folder = self.ground / "0"
-        self.stores = [self.opened(), self.opened()]
+        self.stores = [self.open_store(), self.open_store()]
         self.known: dict[str, Known] = {}
         self.batches: list[Batch] = []
         self.decided: dict[str, tuple[str, str, str | None]] = {}
@@ -78,7 +78,7 @@ class Orders(RuleBasedStateMachine):
             store.close()
         shutil.rmtree(self.ground)
 
-    def opened(self) -> LearningStore:
+    def open_store(self) -> LearningStore:
         return LearningStore(self.folder / "learning.db", now=lambda: self.now)
 
     def store(self, which: int) -> LearningStore:
@@ -112,7 +112,7 @@ class Orders(RuleBasedStateMachine):
         assert (batch is None) == (is_held or not known.waiting)
         if batch is not None:
             texts = [one.message.text for one in batch.messages]
-            assert texts == known.taken()
+            assert texts == known.next_messages()
             assert batch.has_more == (len(texts) < len(known.waiting))
             known.attempts.update(texts)
             known.extracted_at = self.now
@@ -205,7 +205,7 @@ class Orders(RuleBasedStateMachine):
         for store in self.stores:
             store.close()
         self.folder = new
-        self.stores = [self.opened(), self.opened()]
+        self.stores = [self.open_store(), self.open_store()]
 
     @rule(which=any_one)
     def a_process_ends(self, which: int) -> None:

@@ -1,4 +1,4 @@
-"""Turns, events, failures and crashes in any order: what is said is learnt from once, or waits.
+"""Turns, events, failures and crashes in any order: what is said is learned from once, or waits.
 
 Each message has a text of its own. A message is judged by where that text is: in a conversation,
 in the queue, or in an extraction that was completed.
@@ -111,9 +111,9 @@ class Turns(RuleBasedStateMachine):
     def what_was_said_waits_or_is_in_one_completed_extraction(self) -> None:
         self.assistant.wait()
         waiting = Counter(self.waiting())
-        learnt = Counter(text for one in self.model.completed for text in NUMBERED.findall(one))
+        learned = Counter(text for one in self.model.completed for text in NUMBERED.findall(one))
         for text, key in self.said.items():
-            assert waiting[text] + learnt[text] == 1, f"{text} of {key}"
+            assert waiting[text] + learned[text] == 1, f"{text} of {key}"
 
     @invariant()
     def a_conversation_holds_only_what_was_queued_before(self) -> None:

@@ -157,7 +157,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def stand_in(project: Path, code: str) -> Node:
-    """Give a Node whose npm is a Python program: it notes its arguments, then does as told."""
+    """Return a Node whose npm is a Python program that notes its arguments and obeys them."""
     program = project / "npm.py"
     program.write_text(
         "import sys\n"

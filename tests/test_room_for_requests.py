@@ -109,7 +109,7 @@ def test_a_fact_that_ended_is_in_no_prompt_although_its_line_is_there(small: Ass
     assert "2020-01-15" not in prompt.system + "".join(str(one.content) for one in prompt.messages)
 
 
-class Counted(LearningStore):
+class CountingQueue(LearningStore):
     """A queue that counts how often something is postponed."""
 
     postponed = 0
@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_tried_again_only_when_there_is_room(
 ) -> None:
     fill(small)
     now = NOW + timedelta(days=1)
-    learning = Counted(tmp_path / "learning.db", now=lambda: now)
+    learning = CountingQueue(tmp_path / "learning.db", now=lambda: now)
     learning.enqueue(KEY, [Queued(Message("user", "x"))])
     batch = learning.claim(KEY)
     assert batch is not None

@@ -17,6 +17,7 @@ from typing import Self
 
 import pytest
 
+from tests.clocks import Clock
 from tests.standins.scripted import ScriptedModel
 from tests.torture.editors import until
 from turnleaf.assistant import Assistant
@@ -40,18 +41,7 @@ DEADLINE_SECONDS = 60.0
 MEETING_SECONDS = 0.3
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_time(self, **amount: float) -> None:
-        self.now += timedelta(**amount)
-
-
-class Patient:
+class PatientModel:
     """A model that answers when it may."""
 
     name = "patient"
@@ -130,7 +120,7 @@ class Channel:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture
@@ -311,7 +301,7 @@ def test_what_nobody_foresaw_is_on_record_and_stops_no_other_run(
 def test_a_schedule_that_is_removed_while_it_runs_delivers_nothing(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model = Patient()
+    model = PatientModel()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 15m")
         runner = Runner(own)
@@ -328,7 +318,7 @@ def test_a_schedule_that_is_removed_while_it_runs_delivers_nothing(
 def test_a_run_that_takes_too_long_at_the_end_is_given_back(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model, channel = Patient(), Channel()
+    model, channel = PatientModel(), Channel()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
         runner = Runner(own, {"slack": channel})
@@ -365,7 +355,7 @@ def test_a_program_that_is_stopped_ends_the_model_and_gives_the_run_back(
 def test_what_was_said_before_a_stop_is_replaced_by_whoever_takes_the_run_up(
     folder: DataFolder, model: ScriptedModel, clock: Clock
 ) -> None:
-    patient = Patient()
+    patient = PatientModel()
     with Assistant(folder, model=patient, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 15m")
         runner = Runner(own)
@@ -401,7 +391,7 @@ def test_a_place_outside_that_somebody_wrote_into_the_file_gets_nothing(
 def test_a_conversation_that_is_erased_while_it_runs_leaves_nothing(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model = Patient()
+    model = PatientModel()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 15m")
         Runner(own).begin(made.id)
@@ -466,7 +456,7 @@ class Looks(logging.Handler):
 def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model, channel = Patient(), Channel()
+    model, channel = PatientModel(), Channel()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 1m", deliver="slack:C012AB3CD")
         clock.pass_time(minutes=1)
@@ -494,7 +484,7 @@ def test_what_another_program_adds_is_run_when_it_is_announced(
 
 
 def test_only_so_many_run_at_once(folder: DataFolder, clock: Clock) -> None:
-    model = Patient()
+    model = PatientModel()
     with Assistant(folder, model=model, now=clock) as own:
         made = [own.schedules.add(PROMPT, "every 1h") for _ in range(MOST_AT_ONCE + 1)]
         runner = Runner(own)
@@ -511,7 +501,7 @@ def test_only_so_many_run_at_once(folder: DataFolder, clock: Clock) -> None:
 def test_what_was_missed_is_marked_while_others_take_all_the_room(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model = Patient()
+    model = PatientModel()
     with Assistant(folder, model=model, now=clock) as own:
         made = [own.schedules.add(PROMPT, "0 9 * * *", zone="UTC") for _ in range(MOST_AT_ONCE)]
         with Runner(own, every_seconds=0.001) as runner:
@@ -525,7 +515,7 @@ def test_what_was_missed_is_marked_while_others_take_all_the_room(
 
 
 def test_two_who_ask_at_once_do_not_get_the_same_room(folder: DataFolder, clock: Clock) -> None:
-    model = Patient()
+    model = PatientModel()
     with Assistant(folder, model=model, now=clock) as own:
         meeting = Meeting(clock)
         own.stores.schedules = ScheduleStore(folder.schedules, now=meeting)

@@ -189,7 +189,7 @@ def test_what_was_said_of_the_archive_goes_on_holding(
     assert in_file.sources == {"conversation_keep_days": "file"}
     assert in_file.older_names == {"conversation_keep_days": name}
     write(tmp_path, {})
-    variables = {by_key(key): written(value) for key, value in older.items()}
+    variables = {by_key(key): write_value(value) for key, value in older.items()}
     in_environment = Settings.load(tmp_path, variables)
     assert in_environment.conversation_keep_days == days
     assert in_environment.sources == {"conversation_keep_days": "environment"}
@@ -200,7 +200,7 @@ def by_key(key: str) -> str:
     return re.sub("([A-Z])", r"_\1", key).upper()
 
 
-def written(value: object) -> str:
+def write_value(value: object) -> str:
     return str(value).lower()
 
 

@@ -32,8 +32,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def verified(home: Path, *units: Path) -> str:
-    """Give what systemd has to say against units of a user with that home."""
+def verify(home: Path, *units: Path) -> str:
+    """Return what systemd reports as wrong with units of a user with that home."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
     command = ["systemd-analyze", "--user", "verify", *map(str, units)]
     done = subprocess.run(
@@ -43,12 +43,12 @@ def verified(home: Path, *units: Path) -> str:
 
 
 def test_systemd_has_nothing_to_say_against_the_units(home: Path) -> None:
-    assert verified(home, SERVER, BOT) == ""
+    assert verify(home, SERVER, BOT) == ""
     wrong = home / "wrong.service"
     wrong.write_text(SERVER.read_text("utf-8").replace("UMask=", "UMasks="), "utf-8")
-    assert "UMasks" in verified(home, wrong)
+    assert "UMasks" in verify(home, wrong)
     (home / ".local/bin/turnleaf").unlink()
-    assert "turnleaf" in verified(home, SERVER)
+    assert "turnleaf" in verify(home, SERVER)
 
 
 def test_both_units_forbid_the_same() -> None:
@@ -115,5 +115,5 @@ def test_the_server_works_under_what_its_unit_forbids(tmp_path: Path) -> None:
 
 
 def status(process: int) -> str:
-    """Give what the system knows of a process."""
+    """Return what the system knows about a process."""
     return Path(f"/proc/{process}/status").read_text("utf-8")

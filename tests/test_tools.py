@@ -24,16 +24,16 @@ MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Iterator[MemoryTools]:
-    yield from opened(tmp_path)
+    yield from open_tools(tmp_path)
 
 
-def opened(folder: Path, **settings: Any) -> Iterator[MemoryTools]:  # noqa: ANN401
+def open_tools(folder: Path, **settings: Any) -> Iterator[MemoryTools]:  # noqa: ANN401
     with Stores.open(folder, now=lambda: MORNING) as stores:
         stores.facts.use(Settings(**settings))
         yield MemoryTools(stores)
 
 
-def used(tools: MemoryTools, name: str, /, **arguments: object) -> dict[str, Any]:
+def call_tool(tools: MemoryTools, name: str, /, **arguments: object) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(tools.call(name, arguments))
     return result
 
@@ -49,7 +49,7 @@ def test_read_memory_gives_the_whole_file_with_days_and_ids_for_our_comments(
     fact = tools.stores.facts.add("客廳的燈叫做小明", "家")
     with tools.stores.facts.location.open("a", encoding="utf-8") as file:
         file.write("\nThe fuse box is in the cellar.\n")
-    result = used(tools, "read_memory")
+    result = call_tool(tools, "read_memory")
     assert result["success"] is True
     assert f"## 家\n\n- 客廳的燈叫做小明 [2026-11-16 {fact.id}]\n" in result["content"]
     assert "The fuse box is in the cellar." in result["content"]
@@ -58,7 +58,7 @@ def test_read_memory_gives_the_whole_file_with_days_and_ids_for_our_comments(
 
 @pytest.mark.scenario("003.tool-append-memory")
 def test_append_memory_adds_to_the_file_and_to_the_index(tools: MemoryTools) -> None:
-    result = used(tools, "append_memory", fact="客廳的燈叫做小明", category="家")
+    result = call_tool(tools, "append_memory", fact="客廳的燈叫做小明", category="家")
     assert result["success"] is True
     assert "## 家\n\n- 客廳的燈叫做小明" in tools.stores.facts.prompt_text()
     assert [hit.id for hit in tools.stores.passages.search("小明")] == [result["id"]]
@@ -70,37 +70,37 @@ def test_search_memory_gives_at_most_ten_that_matter(tools: MemoryTools) -> None
         tools.stores.facts.add(f"小明的第{number}個開關在走廊")
     tools.stores.facts.add("I like tea")
     tools.stores.daily.append("換了小明的燈泡")
-    results = used(tools, "search_memory", query="小明")["results"]
+    results = call_tool(tools, "search_memory", query="小明")["results"]
     assert len(results) == 10
     assert all("小明" in result["text"] for result in results)
     assert {"text", "source", "score"} <= results[0].keys()
-    assert used(tools, "search_memory", query="量子力學") == {"success": True, "results": []}
+    assert call_tool(tools, "search_memory", query="量子力學") == {"success": True, "results": []}
 
 
 @pytest.mark.scenario("003.tool-append-daily-log")
 def test_append_daily_log_adds_to_the_file_of_today(tools: MemoryTools) -> None:
-    assert used(tools, "append_daily_log", entry="換了燈泡")["success"] is True
+    assert call_tool(tools, "append_daily_log", entry="換了燈泡")["success"] is True
     assert "- 09:30 換了燈泡" in (tools.stores.daily.location / "2026-11-16.md").read_text("utf-8")
     assert [hit.source for hit in tools.stores.passages.search("燈泡")] == ["daily"]
 
 
 @pytest.mark.scenario("001.goal-model-decides")
 def test_manage_memory_saves_lists_searches_updates_and_deletes(tools: MemoryTools) -> None:
-    saved = used(tools, "manage_memory", action="save", content="客廳的燈叫做小明")
+    saved = call_tool(tools, "manage_memory", action="save", content="客廳的燈叫做小明")
     assert saved["success"] is True
-    listed = used(tools, "manage_memory", action="list")["memories"]
+    listed = call_tool(tools, "manage_memory", action="list")["memories"]
     assert [one["content"] for one in listed] == ["客廳的燈叫做小明"]
-    found = used(tools, "manage_memory", action="search", search="小明")["memories"]
+    found = call_tool(tools, "manage_memory", action="search", search="小明")["memories"]
     assert [one["id"] for one in found] == [saved["id"]]
-    changed = used(tools, "manage_memory", action="update", id=saved["id"], content="燈叫小華")
+    changed = call_tool(tools, "manage_memory", action="update", id=saved["id"], content="燈叫小華")
     assert changed["content"] == "燈叫小華"
     assert [memory.content for memory in tools.stores.facts.get_all()] == ["燈叫小華"]
-    assert used(tools, "manage_memory", action="delete", id=saved["id"])["success"] is True
+    assert call_tool(tools, "manage_memory", action="delete", id=saved["id"])["success"] is True
     assert tools.stores.facts.get_all() == []
 
 
 def test_manage_memory_saves_below_a_heading(tools: MemoryTools) -> None:
-    saved = used(tools, "manage_memory", action="save", content="燈叫小明", category="家")
+    saved = call_tool(tools, "manage_memory", action="save", content="燈叫小明", category="家")
     assert saved["category"] == "家"
     assert "## 家\n\n- 燈叫小明" in tools.stores.facts.prompt_text()
 
@@ -108,18 +108,18 @@ def test_manage_memory_saves_below_a_heading(tools: MemoryTools) -> None:
 def test_the_day_and_id_of_a_fact_that_a_model_copies_are_not_saved(tools: MemoryTools) -> None:
     fact = tools.stores.facts.add("燈叫小明")
     copied = f"燈叫小華 [2026-11-16 {fact.id}]"
-    changed = used(tools, "manage_memory", action="update", id=fact.id, content=copied)
+    changed = call_tool(tools, "manage_memory", action="update", id=fact.id, content=copied)
     assert changed["content"] == "燈叫小華"
-    saved = used(tools, "append_memory", fact=f"貓叫小安 [2026-11-16 {fact.id}]")
+    saved = call_tool(tools, "append_memory", fact=f"貓叫小安 [2026-11-16 {fact.id}]")
     assert saved["content"] == "貓叫小安"
     assert "note" not in saved
-    dated = used(tools, "append_memory", fact="考試 [2026-11-17 evening]")
+    dated = call_tool(tools, "append_memory", fact="考試 [2026-11-17 evening]")
     assert [one.content for one in tools.stores.facts.get_all()][-1] == "考試 [2026-11-17 evening]"
     assert dated["success"] is True
 
 
 def test_manage_schedule_keeps_what_it_was_given(tools: MemoryTools) -> None:
-    made = used(
+    made = call_tool(
         tools,
         "manage_schedule",
         action="add",
@@ -142,27 +142,27 @@ def test_manage_schedule_keeps_what_it_was_given(tools: MemoryTools) -> None:
     }
     (kept,) = tools.stores.schedules.get_all()
     assert (kept.prompt, kept.deliver) == ("今天的天氣如何？", "file:天氣.md")
-    listed = used(tools, "manage_schedule", action="list")
+    listed = call_tool(tools, "manage_schedule", action="list")
     assert [one["id"] for one in listed["schedules"]] == [made["id"]]
     assert listed["timezone"]
     new = {"timing": "2099-12-25 18:00", "timezone": "", "prompt": ""}
-    again = used(tools, "manage_schedule", action="update", id=made["id"], **new)
+    again = call_tool(tools, "manage_schedule", action="update", id=made["id"], **new)
     assert again["nextRun"] == "2099-12-25T10:00:00.000Z"
     assert again["prompt"] == "今天的天氣如何？"
 
 
 def test_manage_schedule_pauses_and_shows_what_runs_gave(tools: MemoryTools) -> None:
-    made = used(tools, "manage_schedule", action="add", prompt="早安", timing="@daily")
-    assert used(tools, "manage_schedule", action="pause", id=made["id"])["paused"] is True
-    assert used(tools, "manage_schedule", action="resume", id=made["id"])["paused"] is False
+    made = call_tool(tools, "manage_schedule", action="add", prompt="早安", timing="@daily")
+    assert call_tool(tools, "manage_schedule", action="pause", id=made["id"])["paused"] is True
+    assert call_tool(tools, "manage_schedule", action="resume", id=made["id"])["paused"] is False
     store = tools.stores.schedules
     for result in ("晴", "雨"):
         _, run = store.begin(made["id"])
         store.finish(made["id"], run, result=result)
-    shown = used(tools, "manage_schedule", action="runs", id=made["id"])["runs"]
+    shown = call_tool(tools, "manage_schedule", action="runs", id=made["id"])["runs"]
     assert [(run["state"], run["result"]) for run in shown] == [("done", "雨"), ("done", "晴")]
     assert not {"holder", "heldUntil"} & shown[0].keys()
-    assert used(tools, "manage_schedule", action="remove", id=made["id"])["removed"] is True
+    assert call_tool(tools, "manage_schedule", action="remove", id=made["id"])["removed"] is True
     assert tools.stores.schedules.get_all() == []
 
 
@@ -171,9 +171,9 @@ def test_a_schedule_makes_no_others_and_changes_none(tools: MemoryTools, action:
     known = tools.stores.schedules.add("早安", "0 9 * * *")
     inside = in_turn(tools, conversation=f"schedule:{known.id}")
     fields = {"action": action, "id": known.id, "prompt": "再一個", "timing": "every 1m"}
-    assert "makes no others" in used(inside, "manage_schedule", **fields)["error"]
+    assert "makes no others" in call_tool(inside, "manage_schedule", **fields)["error"]
     assert tools.stores.schedules.get_all() == [known]
-    assert used(inside, "manage_schedule", action="list")["success"] is True
+    assert call_tool(inside, "manage_schedule", action="list")["success"] is True
 
 
 @pytest.mark.parametrize("deliver", ["slack:C0SECRET", " slack:C0SECRET "])
@@ -181,15 +181,15 @@ def test_results_go_to_no_channel_that_is_not_on_the_list(tools: MemoryTools, de
     given = {"prompt": "早安", "timing": "@daily", "deliver": deliver}
     for listed in ({}, {"slackAllowedChannels": "C012AB3CD,C0SECRETS"}):
         (tools.stores.folder.path / "memory-config.json").write_text(json.dumps(listed), "utf-8")
-        refused = used(tools, "manage_schedule", action="add", **given)
+        refused = call_tool(tools, "manage_schedule", action="add", **given)
         assert "C0SECRET is not on the list slackAllowedChannels" in refused["error"]
     listed = {"slackAllowedChannels": "C012AB3CD,C0SECRET"}
-    made = used(tools, "manage_schedule", action="add", **{**given, "deliver": "log"})
-    refused = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
+    made = call_tool(tools, "manage_schedule", action="add", **{**given, "deliver": "log"})
+    refused = call_tool(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert refused["success"] is False
     assert [one.deliver for one in tools.stores.schedules.get_all()] == ["log"]
     (tools.stores.folder.path / "memory-config.json").write_text(json.dumps(listed), "utf-8")
-    changed = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
+    changed = call_tool(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert changed["deliver"] == "slack:C0SECRET"
 
 
@@ -201,7 +201,7 @@ def test_of_many_long_runs_a_model_reads_the_newest_and_no_folders(tools: Memory
         place = tools.stores.folder.path / "results/天氣.md"
         error = f"{place}: no space; see /home/ming/.claude/log.txt"
         store.finish(one.id, run, result=f"{number}{'燈' * 2000}", error=error)
-    runs = used(tools, "manage_schedule", action="runs", id=one.id)["runs"]
+    runs = call_tool(tools, "manage_schedule", action="runs", id=one.id)["runs"]
     assert [run["result"][0] for run in runs] == ["6", "5", "4", "3", "2"]
     assert {len(run["result"]) for run in runs} == {302}
     assert {run["error"] for run in runs} == {"results/天氣.md: no space; see log.txt"}
@@ -291,7 +291,7 @@ def test_the_description_teaches_when_to_forget() -> None:
 def test_what_cannot_be_done_is_reported_as_failed(
     tools: MemoryTools, name: str, arguments: dict[str, object], said: str
 ) -> None:
-    result = used(tools, name, **arguments)
+    result = call_tool(tools, name, **arguments)
     assert result["success"] is False
     assert said in result["error"]
     assert tools.stores.facts.get_all() == []
@@ -311,13 +311,13 @@ def test_what_cannot_be_done_is_reported_as_failed(
 def test_what_is_wrong_is_not_repeated_at_length(
     tools: MemoryTools, name: str, arguments: dict[str, object]
 ) -> None:
-    assert len(used(tools, name, **arguments)["error"]) < 300
+    assert len(call_tool(tools, name, **arguments)["error"]) < 300
 
 
 def test_a_full_memory_is_reported_as_failed(tmp_path: Path) -> None:
-    for tools in opened(tmp_path, memory_max_items=1):
-        assert used(tools, "append_memory", fact="one")["success"] is True
-        result = used(tools, "append_memory", fact="two")
+    for tools in open_tools(tmp_path, memory_max_items=1):
+        assert call_tool(tools, "append_memory", fact="one")["success"] is True
+        result = call_tool(tools, "append_memory", fact="two")
         assert result["success"] is False
         assert "the memory is full" in result["error"]
 
@@ -331,11 +331,11 @@ def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
 ) -> None:
     known = tools.stores.facts.add("我住在台北")
     told = f"{len(LONG)} characters of 10000 (MEMORY_MAX_CHARS)"
-    assert told in used(tools, "append_memory", fact=LONG)["error"]
-    assert told in used(tools, "manage_memory", action="save", content=LONG)["error"]
+    assert told in call_tool(tools, "append_memory", fact=LONG)["error"]
+    assert told in call_tool(tools, "manage_memory", action="save", content=LONG)["error"]
     changing = {"action": "update", "content": LONG}
-    assert told in used(tools, "manage_memory", id=known.id, **changing)["error"]
-    assert "no fact has the id" in used(tools, "manage_memory", id="none", **changing)["error"]
+    assert told in call_tool(tools, "manage_memory", id=known.id, **changing)["error"]
+    assert "no fact has the id" in call_tool(tools, "manage_memory", id="none", **changing)["error"]
     assert tools.stores.facts.get_all() == [known]
 
 
@@ -351,7 +351,7 @@ def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
 def test_an_argument_of_more_than_a_hundred_thousand_characters_is_refused(
     tools: MemoryTools, name: str, arguments: dict[str, str]
 ) -> None:
-    error = used(tools, name, **arguments)["error"]
+    error = call_tool(tools, name, **arguments)["error"]
     assert "may have 100,000 characters, this has 100,001" in error
 
 
@@ -359,23 +359,23 @@ def test_a_file_that_cannot_be_written_is_reported_as_failed(
     tools: MemoryTools, tmp_path: Path
 ) -> None:
     tools.stores.facts.location.mkdir(parents=True)
-    result = used(tools, "append_memory", fact="coffee")
+    result = call_tool(tools, "append_memory", fact="coffee")
     assert result["success"] is False
     assert "MEMORY.md" in result["error"]
     assert str(tmp_path) not in result["error"]
 
 
 def test_the_same_fact_is_saved_once(tools: MemoryTools) -> None:
-    first = used(tools, "append_memory", fact="客廳的燈叫做小明")
-    again = used(tools, "manage_memory", action="save", content="客廳的燈叫做小明。")
+    first = call_tool(tools, "append_memory", fact="客廳的燈叫做小明")
+    again = call_tool(tools, "manage_memory", action="save", content="客廳的燈叫做小明。")
     assert again["id"] == first["id"]
     assert "already" in again["note"]
     assert len(tools.stores.facts.get_all()) == 1
 
 
 def test_facts_that_share_words_are_all_saved(tools: MemoryTools) -> None:
-    used(tools, "append_memory", fact="Prefers dark mode in the editor")
-    used(tools, "append_memory", fact="My editor is Neovim")
+    call_tool(tools, "append_memory", fact="Prefers dark mode in the editor")
+    call_tool(tools, "append_memory", fact="My editor is Neovim")
     assert len(tools.stores.facts.get_all()) == 2
 
 
@@ -385,28 +385,30 @@ def test_facts_that_share_words_are_all_saved(tools: MemoryTools) -> None:
 )
 def test_a_secret_is_masked(tools: MemoryTools, tmp_path: Path, name: str, field: str) -> None:
     more = {"action": "add", "timing": "@daily"} if name == "manage_schedule" else {}
-    used(tools, name, **{field: "The router is in the cellar, its password is tr0ub4dor&3"}, **more)
+    call_tool(
+        tools, name, **{field: "The router is in the cellar, its password is tr0ub4dor&3"}, **more
+    )
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"router" in kept
     assert b"tr0ub4dor" not in kept
 
 
 def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
-    result = used(tools, "append_memory", fact="路由器放在地下室，密碼是 tr0ub4dor&3")
+    result = call_tool(tools, "append_memory", fact="路由器放在地下室，密碼是 tr0ub4dor&3")
     assert result["note"] == "a secret in it was masked"
     text = "我的密碼是 tr0ub4dor&3"
-    made = used(tools, "manage_schedule", action="add", prompt=text, timing="@daily")
+    made = call_tool(tools, "manage_schedule", action="add", prompt=text, timing="@daily")
     assert made["note"] == "a secret in it was masked"
     changed = {"action": "update", "id": made["id"]}
-    assert used(tools, "manage_schedule", **changed, name=text)["note"]
-    assert "note" not in used(tools, "manage_schedule", **changed, name="早安")
+    assert call_tool(tools, "manage_schedule", **changed, name=text)["note"]
+    assert "note" not in call_tool(tools, "manage_schedule", **changed, name="早安")
 
 
 @pytest.mark.parametrize("secret", ["密碼是 tr0ub4dor&3", "My wifi password is tr0ub4dor&3"])
 def test_what_says_nothing_but_a_secret_is_refused(tools: MemoryTools, secret: str) -> None:
-    known = used(tools, "append_memory", fact="The router is in the cellar")
+    known = call_tool(tools, "append_memory", fact="The router is in the cellar")
     for given in ({"action": "save"}, {"action": "update", "id": known["id"]}):
-        result = used(tools, "manage_memory", content=secret, **given)
+        result = call_tool(tools, "manage_memory", content=secret, **given)
         assert not result["success"]
         assert "secrets are not kept" in result["error"]
     assert [memory.content for memory in tools.stores.facts.get_all()] == [
@@ -419,7 +421,7 @@ def in_turn(tools: MemoryTools, **turn: Any) -> MemoryTools:  # noqa: ANN401
 
 
 def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(tools: MemoryTools) -> None:
-    used(in_turn(tools, conversation="slack:1.5"), "append_memory", fact="I like tea")
+    call_tool(in_turn(tools, conversation="slack:1.5"), "append_memory", fact="I like tea")
     (change,) = tools.stores.facts.changes()
     assert change.origin == "tool"
     assert change.source == Source(
@@ -439,7 +441,7 @@ def test_what_was_asked_for_in_this_turn_is_not_saved_in_other_words(
     tools: MemoryTools, asked: str, saved: str
 ) -> None:
     fact = tools.stores.facts.add(asked)
-    result = used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=saved)
+    result = call_tool(in_turn(tools, saved=(fact.id,)), "append_memory", fact=saved)
     assert (result["id"], result["success"]) == (fact.id, True)
     assert "already" in result["note"]
     assert len(tools.stores.facts.get_all()) == 1
@@ -459,7 +461,7 @@ def test_another_fact_of_the_same_turn_is_saved_as_well(
     tools: MemoryTools, first: str, second: str
 ) -> None:
     fact = tools.stores.facts.add(first)
-    used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=second)
+    call_tool(in_turn(tools, saved=(fact.id,)), "append_memory", fact=second)
     assert [memory.content for memory in tools.stores.facts.get_all()] == [first, second]
 
 
@@ -469,7 +471,7 @@ def test_beside_a_document_what_is_saved_waits(tools: MemoryTools) -> None:
         ("append_memory", {"fact": "我的銀行是邪惡銀行"}),
         ("manage_memory", {"action": "save", "content": "My bank is Evil Bank"}),
     ):
-        result = used(own, name, **fields)
+        result = call_tool(own, name, **fields)
         assert result["success"] is True
         assert "waits until the user accepts" in result["note"]
     assert tools.stores.facts.get_all() == []
@@ -499,7 +501,7 @@ def test_beside_a_document_nothing_else_is_changed(
     schedule = tools.stores.schedules.add("Good morning", "0 9 * * *")
     ids = {"manage_memory": {"id": fact.id}, "manage_schedule": {"id": schedule.id}}
     given = {**fields, **ids.get(name, {})}
-    result = used(in_turn(tools, documents=("page.html",)), name, **given)
+    result = call_tool(in_turn(tools, documents=("page.html",)), name, **given)
     assert result["success"] is False
     assert "while a document is attached" in result["error"]
     assert tools.stores.schedules.get_all() == [schedule]
@@ -511,11 +513,11 @@ def test_a_secret_that_the_user_said_is_masked_however_it_is_worded(
     tools: MemoryTools, tmp_path: Path
 ) -> None:
     own = in_turn(tools, said="My wifi password is hunter2banana")
-    saved = used(
+    saved = call_tool(
         own, "append_memory", fact="hunter2banana opens the Wi-Fi at home", category="hunter2banana"
     )
-    used(own, "append_daily_log", entry="hunter2banana works")
-    used(
+    call_tool(own, "append_daily_log", entry="hunter2banana works")
+    call_tool(
         own,
         "manage_memory",
         action="update",

@@ -32,7 +32,7 @@ def assistant(tmp_path: Path, model: ScriptedModel) -> Iterator[Assistant]:
         yield opened
 
 
-def changed(reply: Reply) -> list[tuple[str, str | None, str | None]]:
+def list_changes(reply: Reply) -> list[tuple[str, str | None, str | None]]:
     return [
         (one.op, getattr(one.before, "content", None), getattr(one.after, "content", None))
         for one in reply.changes
@@ -78,11 +78,11 @@ def test_a_turn_that_changes_nothing_asks_for_the_memory_once(assistant: Assista
 
 def test_a_reply_has_what_was_changed_at_the_users_request(assistant: Assistant) -> None:
     saved = assistant.reply(KEY, f"記住{LAMP}")
-    assert changed(saved) == [("add", None, LAMP)]
+    assert list_changes(saved) == [("add", None, LAMP)]
     replaced = assistant.reply(KEY, "記住客廳的燈叫做小美，不是小明")
-    ((op, before, after),) = changed(replaced)
+    ((op, before, after),) = list_changes(replaced)
     assert (op, before) == ("update", LAMP)
-    assert changed(assistant.reply(KEY, "忘掉客廳的燈")) == [("delete", after, None)]
+    assert list_changes(assistant.reply(KEY, "忘掉客廳的燈")) == [("delete", after, None)]
     assert assistant.reply(KEY, "謝謝").changes == ()
     assistant.memory.undo()
     assistant.memory.undo(replaced.changes[0].n)
@@ -100,7 +100,7 @@ def test_a_reply_has_what_tools_changed(assistant: Assistant, model: ScriptedMod
         ]
     ]
     reply = assistant.reply(KEY, "Our lamp has a name, and I changed my mind")
-    assert changed(reply) == [("add", None, LAMP), ("update", "I like tea", "I like coffee")]
+    assert list_changes(reply) == [("add", None, LAMP), ("update", "I like tea", "I like coffee")]
     assert (reply.saved, reply.pending) == ((), ())
 
 
@@ -114,7 +114,7 @@ def test_a_reply_has_what_waits_because_it_was_saved_beside_a_document(
     assert list(reply.pending) == assistant.pending.get_all()
 
 
-def test_what_was_changed_is_told_although_the_model_fails(
+def test_changes_are_reported_although_the_model_fails(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
     model.turns = [[("append_memory", {"fact": LAMP}), ModelError("away")]]
@@ -125,7 +125,7 @@ def test_what_was_changed_is_told_although_the_model_fails(
         next(answer)
 
 
-def test_what_was_changed_is_told_before_the_model_answers(assistant: Assistant) -> None:
+def test_changes_are_reported_before_the_model_answers(assistant: Assistant) -> None:
     answer = assistant.stream(KEY, f"記住{LAMP}")
     told = next(event for event in answer if isinstance(event, Changed))
     answer.close()
@@ -137,7 +137,7 @@ def test_what_another_conversation_or_a_person_changed_is_not_the_turns(
 ) -> None:
     assistant.reply("cli:session-2", "記住我喜歡茶")
     assistant.memory.add("我住在台北")
-    assert changed(assistant.reply(KEY, f"記住{LAMP}")) == [("add", None, LAMP)]
+    assert list_changes(assistant.reply(KEY, f"記住{LAMP}")) == [("add", None, LAMP)]
 
 
 def test_an_answer_cites_what_it_marks_and_shares_something_with(

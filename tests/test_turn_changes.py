@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import TickingClock
 from tests.counting import count_calls
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
@@ -27,20 +28,9 @@ SEARCHING = {"context_search", "passage_search", "quoting"}
 """The modules that look for passages."""
 
 
-class Clock:
-    """A clock that goes on by a second whenever it is read."""
-
-    def __init__(self) -> None:
-        self.moment = START
-
-    def __call__(self) -> datetime:
-        self.moment += timedelta(seconds=1)
-        return self.moment
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> TickingClock:
+    return TickingClock(START)
 
 
 @pytest.fixture
@@ -52,7 +42,7 @@ Open = Callable[[], Assistant]
 
 
 @pytest.fixture
-def open_assistant(tmp_path: Path, clock: Clock, model: ScriptedModel) -> Iterator[Open]:
+def open_assistant(tmp_path: Path, clock: TickingClock, model: ScriptedModel) -> Iterator[Open]:
     ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off"})
     opened: list[Assistant] = []
 
@@ -79,7 +69,7 @@ def texts(assistant: Assistant, key: str = KEY) -> list[str]:
 
 
 def test_an_answer_that_only_repeats_is_not_found_in_place_of_what_was_said(
-    open_assistant: Open, tmp_path: Path, clock: Clock
+    open_assistant: Open, tmp_path: Path, clock: TickingClock
 ) -> None:
     with Assistant(tmp_path, model=RecallModel(), now=clock) as assistant:
         assistant.reply(KEY, "My plumber is called Lin")
@@ -95,10 +85,10 @@ def test_an_answer_that_only_repeats_is_not_found_in_place_of_what_was_said(
 
 
 def test_an_old_conversation_is_taken_up_with_what_was_said_and_the_date_of_the_break(
-    assistant: Assistant, clock: Clock, model: ScriptedModel
+    assistant: Assistant, clock: TickingClock, model: ScriptedModel
 ) -> None:
     assistant.reply(KEY, PLUMBER)
-    clock.moment += timedelta(days=40)
+    clock.now += timedelta(days=40)
     assert "Lin" not in assistant.preview(KEY, "Go on").prompt.messages[0].text
     assistant.reply(KEY, "Where were we?", resume=True)
     taken_up = model.prompts[-1]
@@ -129,7 +119,7 @@ def test_a_fact_that_rests_only_on_a_replaced_message_is_withdrawn(assistant: As
     assert assistant.memory.get_all() == [kept]
 
 
-def test_nothing_is_learnt_from_a_replaced_message(
+def test_nothing_is_learned_from_a_replaced_message(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
     assistant.reply(KEY, "My dog is called Rex")
@@ -226,7 +216,7 @@ def test_what_a_forgotten_fact_rests_on_is_in_no_prompt_until_it_is_back(
 
 
 @pytest.fixture
-def quoting(tmp_path: Path, clock: Clock) -> Iterator[Assistant]:
+def quoting(tmp_path: Path, clock: TickingClock) -> Iterator[Assistant]:
     """An assistant without a model."""
     ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off"})
     with Assistant(tmp_path, model=RecallModel(), now=clock) as opened:
@@ -283,10 +273,10 @@ def test_what_is_said_once_more_after_it_was_forgotten_is_found(assistant: Assis
 
 
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(
-    assistant: Assistant, clock: Clock
+    assistant: Assistant, clock: TickingClock
 ) -> None:
     assistant.reply(KEY, f"Remember: {PLUMBER}")
-    clock.moment += timedelta(days=3)
+    clock.now += timedelta(days=3)
     (fact,) = assistant.memory.get_all()
     assistant.memory.update(fact.id, "The plumber of the cellar is called Wang")
     note = "until 2026-11-05; now: The plumber of the cellar is called Wang"

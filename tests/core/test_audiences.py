@@ -66,11 +66,11 @@ def test_what_a_schedule_says_is_found_by_everyone_and_used_in_its_own_prompts(
         ("slackers", EVERYONE),
     ],
 )
-def test_a_key_says_whom_a_conversation_is_for(key: str, audience: str) -> None:
+def test_a_key_determines_the_audience_of_a_conversation(key: str, audience: str) -> None:
     assert default_audience(key) == audience
 
 
-def test_audiences_are_ordered_by_whom_they_keep_out() -> None:
+def test_audiences_are_ordered_by_who_is_excluded() -> None:
     steps = [EVERYONE, own_prompts("a"), only("a")]
     for place, audience in enumerate(steps):
         assert all(is_narrower(audience, wider) for wider in steps[:place])

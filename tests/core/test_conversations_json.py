@@ -22,7 +22,7 @@ records = st.builds(
 )
 
 
-def written(all_of_them: dict[str, StoredConversation]) -> str:
+def write_file(all_of_them: dict[str, StoredConversation]) -> str:
     lines = (
         conversations_json.line(key, conversations_json.dump(record))
         for key, record in all_of_them.items()
@@ -33,7 +33,7 @@ def written(all_of_them: dict[str, StoredConversation]) -> str:
 @thorough
 @given(st.dictionaries(anything, records, max_size=4))
 def test_any_conversations_come_back_exactly(all_of_them: dict[str, StoredConversation]) -> None:
-    text = written(all_of_them)
+    text = write_file(all_of_them)
     assert {
         key: conversations_json.load(body) for key, body in conversations_json.parse(text).items()
     } == all_of_them
@@ -46,7 +46,7 @@ def test_any_conversations_come_back_exactly(all_of_them: dict[str, StoredConver
 def test_each_conversation_stands_on_a_line_of_its_own(
     all_of_them: dict[str, StoredConversation],
 ) -> None:
-    text = written(all_of_them)
+    text = write_file(all_of_them)
     assert text.count("\n") == len(all_of_them) + 2
     assert text.endswith("}}\n")
 
@@ -58,7 +58,7 @@ def test_a_layout_that_somebody_else_gave_it_is_read_as_well(
     indent: int,
     has_mark: bool,  # noqa: FBT001
 ) -> None:
-    text = written(all_of_them)
+    text = write_file(all_of_them)
     other = "\ufeff" * has_mark + json.dumps(json.loads(text), indent=indent or None)
     assert {
         key: conversations_json.load(body) for key, body in conversations_json.parse(other).items()
@@ -91,7 +91,7 @@ def test_a_conversation_is_written_as_the_requirements_say() -> None:
 def test_an_empty_file_is_valid_json_too() -> None:
     assert json.loads(conversations_json.EMPTY) == {"version": 1, "conversations": {}}
     assert conversations_json.parse(conversations_json.EMPTY) == {}
-    assert written({}) == conversations_json.EMPTY
+    assert write_file({}) == conversations_json.EMPTY
 
 
 @pytest.mark.parametrize(

@@ -161,13 +161,13 @@ def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
 
 
 def json_pages() -> st.SearchStrategy[str]:
-    def rendered(memories: list[Memory]) -> str:
+    def render(memories: list[Memory]) -> str:
         draft = empty(as_format(jsonfacts))
         for memory in memories:
             draft.insert(memory, "add")
         return draft.text
 
-    return st.lists(facts(), max_size=3, unique_by=lambda one: one.id).map(rendered)
+    return st.lists(facts(), max_size=3, unique_by=lambda one: one.id).map(render)
 
 
 def json_texts() -> st.SearchStrategy[str]:

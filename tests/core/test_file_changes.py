@@ -75,7 +75,7 @@ def test_a_change_concerns_its_fact_and_those_that_a_person_removed() -> None:
     assert [change.concerns(each) for each in ("a", "b", "c")] == [True, True, False]
 
 
-class Desk:
+class VirtualFile:
     """A memory file, its record, and an editor's buffers of it, without any file."""
 
     def __init__(self, kind: ModuleType = markdown) -> None:
@@ -113,7 +113,7 @@ class Desk:
         """Save a text through the store, as a person does in our own editor."""
         now = self.now
         self._commit(lambda draft: draft.put(text, now))
-        self.facts = self.found()
+        self.facts = self.contents()
         return self.text
 
     def save(self, text: str) -> Repair:
@@ -129,7 +129,7 @@ class Desk:
     def now(self) -> datetime:
         return MOMENT + timedelta(seconds=len(self.history))
 
-    def found(self) -> dict[str, str]:
+    def contents(self) -> dict[str, str]:
         memories = Draft(self.kind, self.text, MOMENT).memories
         assert len({memory.id for memory in memories}) == len(memories)
         return {memory.id: memory.content for memory in memories}
@@ -166,18 +166,18 @@ def ids(memories: tuple[Memory, ...]) -> list[str]:
 
 
 def test_what_an_older_buffer_wiped_comes_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.add("c")
     repair = desk.save(f"{buffer}\nprose\n")
     assert ids(repair.bring_back) == ["b", "c"]
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     assert "prose" in desk.text
 
 
 def test_an_older_text_to_the_byte_is_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     repair = desk.save("# Memory\n")
     assert ids(repair.bring_back) == ["a"]
@@ -186,127 +186,127 @@ def test_an_older_text_to_the_byte_is_an_older_buffer() -> None:
 # An older buffer that is saved without any edit is the same text, and so the same case.
 @pytest.mark.parametrize("names", [["c"], ["b", "c"], ["a", "b", "c"], ["b"], ["a"]])
 def test_facts_deleted_and_nothing_else_stay_deleted(names: list[str]) -> None:
-    desk = Desk()
+    desk = VirtualFile()
     for name in "abc":
         desk.add(name)
     repair = desk.save(desk.without(desk.text, *names))
     assert ids(repair.removed) == names
-    assert desk.found().keys() == set("abc") - set(names)
+    assert desk.contents().keys() == set("abc") - set(names)
 
 
 def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "a") + "\nprose\n")
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.add("c")
     desk.save(desk.without(buffer, "a") + "\nprose\n")
-    assert desk.found().keys() == {"b", "c"}
+    assert desk.contents().keys() == {"b", "c"}
 
 
 def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "b") + "\nprose\n")
-    assert desk.found().keys() == {"a", "b"}
+    assert desk.contents().keys() == {"a", "b"}
 
 
 def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.delete("a")
     repair = desk.save(f"{buffer}\nprose\n")
     assert list(repair.delete_again) == ["a"]
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
 
 
 def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "newer")
     repair = desk.save(f"{buffer}\nprose\n")
     assert [memory.content for memory in repair.update_again] == ["newer"]
-    assert desk.found() == {"a": "newer"}
+    assert desk.contents() == {"a": "newer"}
 
 
 def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "newer")
     desk.update("a", "newest")
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"a": "newest"}
+    assert desk.contents() == {"a": "newest"}
 
 
 def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_both() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.update("a", "newer")
     desk.delete("a")
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "ours")
     repair = desk.save(buffer.replace("fact a", "theirs"))
     assert repair.update_again == ()
-    assert desk.found() == {"a": "theirs"}
+    assert desk.contents() == {"a": "theirs"}
 
 
 def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     oldest = desk.text
     older = desk.add("a")
     desk.add("b")
     desk.save(f"{oldest}\nprose\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     desk.save(f"{older}\nmore prose\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
 
 
 def test_what_was_brought_back_once_can_be_deleted() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
     desk.save(desk.without(desk.text, "b"))
-    assert desk.found() == {"a": "fact a"}
+    assert desk.contents() == {"a": "fact a"}
 
 
 def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.put(f"{buffer.replace('fact a', '燈')}- typed\n")
     for number in range(3):
         desk.save(f"{buffer}\nprose {number}\n")
-        assert desk.found() == desk.facts
+        assert desk.contents() == desk.facts
 
 
 def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.put(desk.without(buffer, "a"))
     repair = desk.save(f"{buffer}\nprose\n")
     assert list(repair.delete_again) == ["a"]
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("- fact b", "* fact b"))
@@ -314,7 +314,7 @@ def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
 
 
 def test_words_that_a_person_put_prove_that_a_buffer_saw_them() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
@@ -323,7 +323,7 @@ def test_words_that_a_person_put_prove_that_a_buffer_saw_them() -> None:
 
 
 def test_words_that_a_fact_had_before_prove_nothing_when_they_are_put_again() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
@@ -333,7 +333,7 @@ def test_words_that_a_fact_had_before_prove_nothing_when_they_are_put_again() ->
 
 
 def test_a_fact_that_a_person_only_moved_or_put_back_proves_nothing() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(f"## Home\n\n{desk.text}")
@@ -348,25 +348,25 @@ def test_a_fact_that_a_person_only_moved_or_put_back_proves_nothing() -> None:
 
 
 def test_an_edit_of_an_older_buffer_proves_nothing_of_what_a_person_put() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
     desk.save(buffer.replace("fact a", "lamp"))
-    assert desk.found() == {"a": "lamp", "b": "fact b"}
+    assert desk.contents() == {"a": "lamp", "b": "fact b"}
 
 
 def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.update("a", "newer")
     desk.undo()
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"a": "fact a"}
+    assert desk.contents() == {"a": "fact a"}
 
 
 def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.put(f"{desk.text.replace('fact a', '燈')}- typed\n")
     assert [change.n for change in changes.undoable(desk.history)] == [4, 3, 2]
@@ -380,22 +380,22 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
 
 
 def test_a_fact_typed_again_by_hand_stays() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.save("# Memory\n\n- typed\n")
-    (typed,) = desk.found()
+    (typed,) = desk.contents()
     desk.facts[typed] = "typed"
     desk.delete(typed)
     repair = desk.save(f"{desk.text}\n- typed\n")
     assert repair.delete_again == ()
-    assert list(desk.found().values()) == ["typed"]
+    assert list(desk.contents().values()) == ["typed"]
 
 
 def test_the_first_look_at_a_file_asks_for_nothing() -> None:
-    assert Desk().save("# Memory\n\n- typed\n") == Repair()
+    assert VirtualFile().save("# Memory\n\n- typed\n") == Repair()
 
 
 def test_a_file_that_was_damaged_gets_everything_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     for name in "abc":
         desk.add(name)
     desk.delete("b")
@@ -405,15 +405,15 @@ def test_a_file_that_was_damaged_gets_everything_back() -> None:
 
 
 def test_records_of_json_are_judged_likewise() -> None:
-    desk = Desk(jsonfacts)
+    desk = VirtualFile(jsonfacts)
     buffer = desk.add("a")
     desk.add("b")
     desk.save(buffer.replace("fact a", "theirs"))
-    assert desk.found() == {"a": "theirs", "b": "fact b"}
+    assert desk.contents() == {"a": "theirs", "b": "fact b"}
 
 
 def test_the_newest_change_is_undone_first() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.update("a", "newer")
     desk.delete("a")
@@ -423,7 +423,7 @@ def test_the_newest_change_is_undone_first() -> None:
 
 
 def test_what_a_person_removed_can_be_undone_and_what_we_mended_cannot() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
@@ -447,9 +447,9 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
     which: int,
     deletes: bool,  # noqa: FBT001
 ) -> None:
-    desk = Desk()
+    desk = VirtualFile()
     work(desk, before)
-    buffer, seen = desk.text, [name for name in desk.facts if name in added(desk)]
+    buffer, seen = desk.text, [name for name in desk.facts if name in list_added(desk)]
     work(desk, after)
     older = seen[:-1]
     if deletes and older:
@@ -457,12 +457,12 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
         buffer = desk.without(buffer, gone)
         desk.facts.pop(gone, None)
     desk.save(f"{buffer}\nprose of the person\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     assert desk.text.count("prose of the person") == 1
     assert desk.save(desk.text) == Repair()
 
 
-def work(desk: Desk, deeds: list[str]) -> None:
+def work(desk: VirtualFile, deeds: list[str]) -> None:
     for deed in deeds:
         name = next(iter(desk.facts), "")
         if deed == "add" or not name:
@@ -473,5 +473,5 @@ def work(desk: Desk, deeds: list[str]) -> None:
             desk.delete(name)
 
 
-def added(desk: Desk) -> list[str]:
+def list_added(desk: VirtualFile) -> list[str]:
     return [change.id for change in desk.history if change.op == "add"]

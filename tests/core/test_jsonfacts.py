@@ -29,7 +29,7 @@ def memories(text: str) -> list[Memory]:
     return [fact.memory for fact in parse(text).facts]
 
 
-def rendered(*all_of_them: Memory) -> str:
+def render(*all_of_them: Memory) -> str:
     text = jsonfacts.EMPTY
     for memory in all_of_them:
         page = parse(text)
@@ -41,7 +41,7 @@ unique_facts = st.lists(facts(), max_size=5, unique_by=lambda one: one.id)
 
 
 def test_each_record_stands_on_a_line_of_its_own() -> None:
-    text = rendered(NEW, dataclasses.replace(NEW, id="two"))
+    text = render(NEW, dataclasses.replace(NEW, id="two"))
     assert text.splitlines()[0] == "["
     assert [json.loads(line.rstrip(",")) for line in text.splitlines()[1:-1]] == json.loads(text)
 
@@ -49,7 +49,7 @@ def test_each_record_stands_on_a_line_of_its_own() -> None:
 @thorough
 @given(unique_facts)
 def test_any_facts_come_back_exactly(all_of_them: list[Memory]) -> None:
-    assert memories(rendered(*all_of_them)) == all_of_them
+    assert memories(render(*all_of_them)) == all_of_them
 
 
 @thorough
@@ -57,25 +57,25 @@ def test_any_facts_come_back_exactly(all_of_them: list[Memory]) -> None:
 def test_changing_one_touches_no_other(
     all_of_them: list[Memory], number: int, content: str
 ) -> None:
-    text = rendered(NEW, *all_of_them)
+    text = render(NEW, *all_of_them)
     page = parse(text)
     fact = page.facts[number % len(page.facts)]
     memory = dataclasses.replace(fact.memory, content=content)
     splice = page.replace(fact, memory)
     expected = [memory if one is fact else one.memory for one in page.facts]
     assert memories(page.apply(splice)) == expected
-    assert undone(page, splice) == text
+    assert apply_and_undo(page, splice) == text
 
 
 @thorough
 @given(unique_facts, st.integers(0, 9))
 def test_removing_one_touches_no_other(all_of_them: list[Memory], number: int) -> None:
-    text = rendered(NEW, *all_of_them)
+    text = render(NEW, *all_of_them)
     page = parse(text)
     fact = page.facts[number % len(page.facts)]
     splice = page.remove(fact)
     assert memories(page.apply(splice)) == [one.memory for one in page.facts if one is not fact]
-    assert undone(page, splice) == text
+    assert apply_and_undo(page, splice) == text
 
 
 @thorough
@@ -83,9 +83,9 @@ def test_removing_one_touches_no_other(all_of_them: list[Memory], number: int) -
 def test_taking_back_what_was_added_gives_back_every_byte(
     all_of_them: list[Memory], memory: Memory
 ) -> None:
-    text = rendered(*all_of_them)
+    text = render(*all_of_them)
     page = parse(text)
-    assert undone(page, page.insert(memory)) == text
+    assert apply_and_undo(page, page.insert(memory)) == text
 
 
 @thorough
@@ -93,7 +93,7 @@ def test_taking_back_what_was_added_gives_back_every_byte(
 def test_a_file_after_a_change_is_what_its_text_says(
     all_of_them: list[Memory], memory: Memory, number: int
 ) -> None:
-    page = parse(rendered(NEW, *all_of_them))
+    page = parse(render(NEW, *all_of_them))
     fact = page.facts[number % len(page.facts)]
     for splice in (page.insert(memory), page.replace(fact, memory), page.remove(fact)):
         after = page.after(splice, MOMENT)
@@ -101,18 +101,18 @@ def test_a_file_after_a_change_is_what_its_text_says(
         assert after == parse(after.text)
 
 
-def undone(page: JsonPage, splice: Splice) -> str:
+def apply_and_undo(page: JsonPage, splice: Splice) -> str:
     return parse(page.apply(splice)).apply(Splice(splice.start, splice.put, splice.took))
 
 
 plain = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | texts
 
 
-def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def nest(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2)
 
 
-values = st.recursive(plain, nested, max_leaves=4)
+values = st.recursive(plain, nest, max_leaves=4)
 
 
 @thorough
@@ -180,7 +180,7 @@ def test_what_is_no_array_of_memories_is_corrupt(text: str) -> None:
         ("[" * 100_000, "it is nested too deeply"),
     ],
 )
-def test_the_problem_is_told_in_plain_words(text: str, problem: str) -> None:
+def test_the_problem_is_explained_in_plain_words(text: str, problem: str) -> None:
     with pytest.raises(CorruptFile, match=f": {problem}"):
         parse(text)
 
@@ -201,7 +201,7 @@ def test_the_fingerprint_does_not_ask_for_the_order(
     all_of_them: list[Memory],
     random: Any,  # noqa: ANN401 - hypothesis does not name its type
 ) -> None:
-    page = parse(rendered(*all_of_them))
+    page = parse(render(*all_of_them))
     shuffled = list(page.records)
     random.shuffle(shuffled)
     assert page.shape_of(shuffled) == page.shape()

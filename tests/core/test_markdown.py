@@ -28,25 +28,25 @@ def parse(text: str) -> MarkdownPage:
     return markdown.parse(text, MOMENT)
 
 
-def said(page: MarkdownPage) -> list[tuple[str, str | None]]:
+def list_facts(page: MarkdownPage) -> list[tuple[str, str | None]]:
     return [(fact.memory.content, fact.memory.category) for fact in page.facts]
 
 
 def says(text: str) -> list[str]:
-    return [content for content, _ in said(parse(text))]
+    return [content for content, _ in list_facts(parse(text))]
 
 
-def inserted(text: str, memory: Memory) -> str:
+def insert(text: str, memory: Memory) -> str:
     page = parse(text)
     return page.apply(page.insert(memory))
 
 
-def removed(text: str, number: int = 0) -> str:
+def remove(text: str, number: int = 0) -> str:
     page = parse(text)
     return page.apply(page.remove(page.facts[number]))
 
 
-def replaced(text: str, content: str, number: int = 0) -> str:
+def replace(text: str, content: str, number: int = 0) -> str:
     page = parse(text)
     fact = page.facts[number]
     return page.apply(page.replace(fact, dataclasses.replace(fact.memory, content=content)))
@@ -59,7 +59,7 @@ def parts(text: str, fact: MarkdownFact) -> tuple[str, str]:
     return before, "".join(page.lines[fact.end :])
 
 
-def shared(one: str, other: str) -> tuple[int, int]:
+def count_shared(one: str, other: str) -> tuple[int, int]:
     """How many characters two texts share at their beginnings and at their ends."""
     heads = [n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
     tails = [
@@ -153,7 +153,7 @@ def test_prose_below_what_is_no_paragraph_is_no_part_of_a_fact(text: str, fact: 
 
 def test_the_category_is_the_nearest_second_level_heading_above() -> None:
     text = "- a\n# T\n- b\n## Home\n- c\n### deeper\n- d\n## Work ##\n- e\n"
-    assert said(parse(text)) == [
+    assert list_facts(parse(text)) == [
         ("a", None),
         ("b", None),
         ("c", "Home"),
@@ -163,12 +163,12 @@ def test_the_category_is_the_nearest_second_level_heading_above() -> None:
 
 
 def test_an_empty_heading_ends_a_category() -> None:
-    assert said(parse("## Home\n- a\n## \n- b\n")) == [("a", "Home"), ("b", None)]
-    assert said(parse("## Home\n- a\n##\n- b\n")) == [("a", "Home"), ("b", None)]
+    assert list_facts(parse("## Home\n- a\n## \n- b\n")) == [("a", "Home"), ("b", None)]
+    assert list_facts(parse("## Home\n- a\n##\n- b\n")) == [("a", "Home"), ("b", None)]
 
 
 def test_a_heading_in_code_is_no_category() -> None:
-    assert said(parse("```\n## Home\n```\n- a\n")) == [("a", None)]
+    assert list_facts(parse("```\n## Home\n```\n- a\n")) == [("a", None)]
 
 
 def test_what_else_is_known_of_a_fact_stands_in_the_comment_where_it_is_set() -> None:
@@ -267,7 +267,7 @@ def bullets_of(page: MarkdownPage) -> list[Item]:
 
 
 def is_misread(text: str) -> bool:
-    """Tell whether markdown-it does not know code from a list below a deeply indented bullet.
+    """Whether markdown-it mistakes code for a list below a deeply indented bullet.
 
     There it takes a line that is indented by four columns, yet less than the bullet's text,
     for whatever it would be without any indentation. CommonMark says that it goes on with the
@@ -297,49 +297,49 @@ def test_facts_are_exactly_the_bullets_that_a_commonmark_parser_finds(text: str)
 
 
 def test_the_first_fact_stands_below_the_title() -> None:
-    assert inserted("# Memory\n", NEW) == f"# Memory\n\n{markdown.render(NEW)}"
+    assert insert("# Memory\n", NEW) == f"# Memory\n\n{markdown.render(NEW)}"
 
 
 def test_a_new_fact_stands_at_the_end_of_its_category() -> None:
     text = "# M\n\n- a\n\n## Home\n\n- b\n\n## Work\n\n- c\n"
     line = markdown.render(NEW)
     home = dataclasses.replace(NEW, category="Home")
-    assert inserted(text, NEW) == text.replace("- a\n", f"- a\n{line}")
-    assert inserted(text, home) == text.replace("- b\n", f"- b\n{line}")
+    assert insert(text, NEW) == text.replace("- a\n", f"- a\n{line}")
+    assert insert(text, home) == text.replace("- b\n", f"- b\n{line}")
 
 
 def test_a_category_that_is_missing_is_made_at_the_end() -> None:
     home = dataclasses.replace(NEW, category="Home")
-    assert inserted("# M\n\n- a\n", home) == f"# M\n\n- a\n\n## Home\n\n{markdown.render(NEW)}"
+    assert insert("# M\n\n- a\n", home) == f"# M\n\n- a\n\n## Home\n\n{markdown.render(NEW)}"
 
 
 def test_a_new_fact_looks_like_the_one_above_it() -> None:
-    assert inserted("*   a\n", NEW).endswith("*   new" + markdown.render(NEW)[5:])
+    assert insert("*   a\n", NEW).endswith("*   new" + markdown.render(NEW)[5:])
 
 
 @pytest.mark.parametrize("above", ["-\ta fact", " *\ta fact", "+  \ta fact", "-\t\ta fact"])
 def test_a_tab_after_the_bullet_above_puts_nothing_into_a_new_fact(above: str) -> None:
-    assert says(inserted(f"{above}\n", NEW)) == ["a fact", "new"]
-    assert says(replaced(f"{above}\n", "changed")) == ["changed"]
+    assert says(insert(f"{above}\n", NEW)) == ["a fact", "new"]
+    assert says(replace(f"{above}\n", "changed")) == ["changed"]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_a_new_fact_has_the_page_s_line_endings(ending: str) -> None:
     two = dataclasses.replace(NEW, content="one\ntwo")
-    text = inserted(f"# M{ending}{ending}- a{ending}", two)
+    text = insert(f"# M{ending}{ending}- a{ending}", two)
     assert text.count(ending) == len(parse(text).lines) == 6
     assert not text.replace(ending, "").count("\n")
     assert says(text) == ["a", "one\ntwo"]
 
 
 def test_a_missing_final_newline_stays_missing() -> None:
-    assert inserted("- a", NEW) == "- a\n" + markdown.render(NEW).rstrip("\n")
+    assert insert("- a", NEW) == "- a\n" + markdown.render(NEW).rstrip("\n")
 
 
 def test_nothing_is_added_into_code_that_nobody_closed() -> None:
     text = "- a\n\n```\ncode\n"
-    assert says(inserted(text, NEW)) == ["a", "new"]
-    assert says(inserted("```\ncode\n", NEW)) == ["new"]
+    assert says(insert(text, NEW)) == ["a", "new"]
+    assert says(insert("```\ncode\n", NEW)) == ["new"]
 
 
 @thorough
@@ -353,14 +353,14 @@ def test_adding_touches_no_other_line_and_no_other_fact(
 ) -> None:
     page = parse(text)
     memory = Memory("fresh", content, MOMENT, MOMENT, usable(category), "user")
-    after = inserted(text, memory)
-    head, tail = shared(text, after)
+    after = insert(text, memory)
+    head, tail = count_shared(text, after)
     assert head + tail >= len(text)
     new = [fact.memory for fact in parse(after).facts if fact.memory.id == "fresh"]
     assert new == [memory]
-    others = [pair for fact, pair in zip(parse(after).facts, said(parse(after)), strict=True)
+    others = [pair for fact, pair in zip(parse(after).facts, list_facts(parse(after)), strict=True)
               if fact.memory.id != "fresh"]  # fmt: skip
-    assert others == said(page)
+    assert others == list_facts(page)
 
 
 def usable(category: str | None) -> str | None:
@@ -373,8 +373,8 @@ def usable(category: str | None) -> str | None:
 @thorough
 @given(pages(), contents)
 def test_adding_twice_puts_the_second_below_the_first(text: str, content: str) -> None:
-    once = inserted(text, dataclasses.replace(NEW, content=content))
-    twice = inserted(once, dataclasses.replace(NEW, id="second"))
+    once = insert(text, dataclasses.replace(NEW, content=content))
+    twice = insert(once, dataclasses.replace(NEW, id="second"))
     order = [fact.memory.id for fact in parse(twice).facts]
     assert order.index("second") == order.index("fresh") + 1
 
@@ -383,7 +383,7 @@ def test_adding_twice_puts_the_second_below_the_first(text: str, content: str) -
 
 
 def stands_alone(page: MarkdownPage, fact: MarkdownFact) -> bool:
-    """Tell whether nothing below could go on with a fact when it ends in a paragraph."""
+    """Whether nothing below could continue a fact that ends in a paragraph."""
     below = "".join(page.lines[fact.end : fact.end + 1])
     return not below.strip() or any(other.start == fact.end for other in page.facts)
 
@@ -403,7 +403,7 @@ def test_changing_touches_no_other_line_and_no_other_fact(
     assert after.startswith(before)
     assert after.endswith(behind)
     expected = [memory if one is fact else one.memory for one in page.facts]
-    assert [(one.content, one.category) for one in expected] == said(parse(after))
+    assert [(one.content, one.category) for one in expected] == list_facts(parse(after))
 
 
 @thorough
@@ -413,10 +413,10 @@ def test_changing_back_gives_back_every_byte(text: str, content: str, number: in
     assume(page.facts)
     fact = page.facts[number % len(page.facts)]
     splice = page.replace(fact, dataclasses.replace(fact.memory, content=content))
-    assert undone(page, splice) == text
+    assert apply_and_undo(page, splice) == text
 
 
-def undone(page: MarkdownPage, splice: Splice) -> str:
+def apply_and_undo(page: MarkdownPage, splice: Splice) -> str:
     """Make a change and take it back."""
     return parse(page.apply(splice)).apply(Splice(splice.start, splice.put, splice.took))
 
@@ -426,7 +426,7 @@ def undone(page: MarkdownPage, splice: Splice) -> str:
 
 def test_removing_leaves_the_heading_and_the_prose() -> None:
     text = "# M\n\nprose\n\n## Home\n\n- a\n  more\n\nprose\n"
-    assert removed(text) == "# M\n\nprose\n\n## Home\n\n\nprose\n"
+    assert remove(text) == "# M\n\nprose\n\n## Home\n\n\nprose\n"
 
 
 @thorough
@@ -439,7 +439,7 @@ def test_removing_touches_no_other_line_and_no_other_fact(text: str, number: int
     assert after == before + behind or (not behind and before.startswith(after))
     assert len(before + behind) - len(after) <= len("\r\n")
     others = [(one.memory.content, one.memory.category) for one in page.facts if one is not fact]
-    assert said(parse(after)) == others
+    assert list_facts(parse(after)) == others
 
 
 @thorough
@@ -449,7 +449,7 @@ def test_removing_touches_no_other_line_and_no_other_fact(text: str, number: int
 def test_putting_back_what_was_removed_gives_back_every_byte(text: str, number: int) -> None:
     page = parse(text)
     assume(page.facts)
-    assert undone(page, page.remove(page.facts[number % len(page.facts)])) == text
+    assert apply_and_undo(page, page.remove(page.facts[number % len(page.facts)])) == text
 
 
 @thorough
@@ -462,21 +462,21 @@ def test_taking_back_what_was_added_gives_back_every_byte(
 ) -> None:
     memory = Memory("fresh", content, MOMENT, MOMENT, usable(category), "user")
     page = parse(text)
-    assert undone(page, page.insert(memory)) == text
+    assert apply_and_undo(page, page.insert(memory)) == text
 
 
 @thorough
 @given(pages(), facts())
 def test_adding_and_removing_leaves_the_facts_as_they_were(text: str, memory: Memory) -> None:
-    after = parse(inserted(text, dataclasses.replace(memory, id="fresh")))
+    after = parse(insert(text, dataclasses.replace(memory, id="fresh")))
     added = next(fact for fact in after.facts if fact.memory.id == "fresh")
-    assert said(parse(after.apply(after.remove(added)))) == said(parse(text))
+    assert list_facts(parse(after.apply(after.remove(added)))) == list_facts(parse(text))
 
 
 # A change of a parsed page
 
 
-def numbered(text: str, start: int = 0) -> str:
+def number_bullets(text: str, start: int = 0) -> str:
     """The same page with bullets that are told apart by what they say."""
     count = itertools.count(start)
     return re.sub(r"(?m)^([-*+] \w+)", lambda bullet: f"{bullet[0]} {next(count)}", text)
@@ -484,7 +484,9 @@ def numbered(text: str, start: int = 0) -> str:
 
 @thorough
 @given(
-    pages().map(numbered), pages().map(lambda text: numbered(text, 50)), *[st.integers(0, 14)] * 2
+    pages().map(number_bullets),
+    pages().map(lambda text: number_bullets(text, 50)),
+    *[st.integers(0, 14)] * 2,
 )
 @example("- a\r- b\n\n", "", 1, 1)
 @example(f"- a\n{BOM}- b\n", "", 0, 1)
@@ -501,7 +503,7 @@ def test_a_page_after_any_change_of_its_lines_is_what_its_text_says(
 
 @thorough
 @given(
-    pages() | pages().map(numbered),
+    pages() | pages().map(number_bullets),
     st.lists(st.tuples(st.sampled_from(["add", "update", "remove"]), facts(), st.integers(0, 9))),
 )
 def test_a_page_after_changes_of_its_facts_is_what_its_text_says(
@@ -536,7 +538,7 @@ def test_ids_are_the_same_after_a_restart_and_in_any_order(
 ) -> None:
     text = markdown.EMPTY
     for memory in memories:
-        text = inserted(text, dataclasses.replace(memory, category=None))
+        text = insert(text, dataclasses.replace(memory, category=None))
     page = parse(text)
     expected = {memory.id: memory.content for memory in memories}
     assert {fact.memory.id: fact.memory.content for fact in page.facts} == expected
@@ -550,7 +552,7 @@ def test_ids_are_the_same_after_a_restart_and_in_any_order(
 @given(pages(), facts())
 def test_ids_stay_when_something_else_is_added(text: str, memory: Memory) -> None:
     before = [fact.memory.id for fact in parse(text).facts]
-    after = parse(inserted(text, dataclasses.replace(memory, id="fresh")))
+    after = parse(insert(text, dataclasses.replace(memory, id="fresh")))
     assert [one.memory.id for one in after.facts if one.memory.id != "fresh"] == before
 
 

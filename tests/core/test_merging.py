@@ -13,7 +13,7 @@ from turnleaf.core.memories import Memory
 BASE = "# Memory\n\n- one\n- two\n- three\n"
 
 
-def carried_over(base: str, edited: str, onto: str) -> str:
+def carry_over(base: str, edited: str, onto: str) -> str:
     texts = (text.splitlines(keepends=True) for text in (base, edited, onto))
     return "".join(markdown.carried_over(*texts))
 
@@ -24,32 +24,32 @@ documents = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=6).
 def test_a_line_that_was_added_goes_below_its_neighbour() -> None:
     onto = BASE.replace("- three\n", "- three\n- four\n")
     edited = BASE.replace("- one\n", "- one\n- mine\n")
-    assert carried_over(BASE, edited, onto) == onto.replace("- one\n", "- one\n- mine\n")
+    assert carry_over(BASE, edited, onto) == onto.replace("- one\n", "- one\n- mine\n")
 
 
 def test_a_line_that_was_added_below_one_that_is_gone_goes_to_the_end() -> None:
     edited = BASE.replace("- one\n", "- one\n- mine\n")
-    assert carried_over(BASE, edited, "# Other\n") == "# Other\n- mine\n"
+    assert carry_over(BASE, edited, "# Other\n") == "# Other\n- mine\n"
 
 
 def test_a_line_that_was_taken_away_is_taken_away() -> None:
     onto = f"{BASE}- four\n"
-    assert carried_over(BASE, BASE.replace("- two\n", ""), onto) == onto.replace("- two\n", "")
+    assert carry_over(BASE, BASE.replace("- two\n", ""), onto) == onto.replace("- two\n", "")
 
 
 def test_a_line_that_was_changed_is_changed() -> None:
     edited = BASE.replace("- two", "- 第二")
-    assert carried_over(BASE, edited, f"{BASE}- four\n") == f"{edited}- four\n"
+    assert carry_over(BASE, edited, f"{BASE}- four\n") == f"{edited}- four\n"
 
 
 @given(documents, documents)
 def test_an_edit_carried_over_to_its_own_base_is_the_edit(base: str, edited: str) -> None:
-    assert sorted(carried_over(base, edited, base)) == sorted(edited)
+    assert sorted(carry_over(base, edited, base)) == sorted(edited)
 
 
 @given(documents, documents)
 def test_no_edit_changes_nothing(base: str, onto: str) -> None:
-    assert carried_over(base, base, onto) == onto
+    assert carry_over(base, base, onto) == onto
 
 
 MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)

@@ -23,14 +23,16 @@ MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 ODD = "\ud800 \0 \u2028 「名字」\n"
 
 
-def said(*texts: str, at: datetime = MARCH) -> list[Message]:
+def make_messages(*texts: str, at: datetime = MARCH) -> list[Message]:
     return [
         Message("user", text, at + timedelta(minutes=number)) for number, text in enumerate(texts)
     ]
 
 
 def conversations(**texts: list[str]) -> bytes:
-    records = {key: StoredConversation(MARCH, MARCH, said(*some)) for key, some in texts.items()}
+    records = {
+        key: StoredConversation(MARCH, MARCH, make_messages(*some)) for key, some in texts.items()
+    }
     return conversations_json.assemble(
         conversations_json.line(key, conversations_json.dump(one)) for key, one in records.items()
     )
@@ -43,13 +45,16 @@ def month(*lines: tuple[str, Message]) -> bytes:
 
 def test_every_message_of_a_file_is_read() -> None:
     older = read_conversations(conversations(a=["one", ODD], b=["two"]))
-    assert older.conversations == {"a": said("one", ODD), "b": said("two")}
+    assert older.conversations == {"a": make_messages("one", ODD), "b": make_messages("two")}
     assert older.damaged == 0
 
 
 def test_another_layout_is_read_as_well() -> None:
     data = json.dumps(json.loads(conversations(a=["one"], b=["two"])), indent=4).encode()
-    assert read_conversations(data).conversations == {"a": said("one"), "b": said("two")}
+    assert read_conversations(data).conversations == {
+        "a": make_messages("one"),
+        "b": make_messages("two"),
+    }
 
 
 def test_an_empty_file_says_nothing_and_is_not_damaged() -> None:
@@ -68,7 +73,7 @@ def test_a_message_without_a_time_has_that_of_its_conversation() -> None:
 @pytest.mark.parametrize("cut", [3, 20, 150])
 def test_of_a_file_that_was_cut_off_the_whole_lines_are_read(cut: int) -> None:
     older = read_conversations(conversations(a=["one"], b=["two"])[:-cut])
-    assert older.conversations["a"] == said("one")
+    assert older.conversations["a"] == make_messages("one")
     assert older.damaged > 0
 
 
@@ -76,14 +81,14 @@ def test_of_a_damaged_conversation_the_other_messages_are_read() -> None:
     data = conversations(a=["one", "two", "three"], b=["four"])
     older = read_conversations(data.replace(b'"user", "content": "two"', b'"nobody", "content": 2'))
     assert [one.content for one in older.conversations["a"]] == ["one", "three"]
-    assert older.conversations["b"] == said("four")
+    assert older.conversations["b"] == make_messages("four")
     assert older.damaged == 1
 
 
 def test_bytes_that_are_no_text_cost_no_other_word() -> None:
     older = read_conversations(conversations(a=["one", "t?o"], b=["three"]).replace(b"?", b"\xff"))
     assert [one.content for one in older.conversations["a"]] == ["one", "t\ufffdo"]
-    assert older.conversations["b"] == said("three")
+    assert older.conversations["b"] == make_messages("three")
     assert older.damaged == 1
 
 
@@ -94,7 +99,7 @@ def test_what_is_no_such_file_is_damaged(data: bytes) -> None:
 
 
 def test_a_month_is_read_by_conversation_and_each_line_once() -> None:
-    one, two, three = said("one", ODD, "three")
+    one, two, three = make_messages("one", ODD, "three")
     data = month(("a", one), ("b", two), ("a", one), ("a", three))
     older = read_month(data, MARCH)
     assert older.conversations == {"a": [one, three], "b": [two]}
@@ -102,7 +107,7 @@ def test_a_month_is_read_by_conversation_and_each_line_once() -> None:
 
 
 def test_a_line_that_a_kill_tore_is_damaged_and_the_others_are_read() -> None:
-    (one,) = said("one")
+    (one,) = make_messages("one")
     data = month(("a", one)) + month(("a", one))[:40] + b"\n" + month(("b", one))
     older = read_month(data, MARCH)
     assert (older.conversations, older.damaged) == ({"a": [one], "b": [one]}, 1)
@@ -147,7 +152,7 @@ def test_a_damaged_conversation_is_taken_out_by_its_beginning() -> None:
     left, count = without_conversation(data, "b")
     assert count > 0
     assert b"secret" not in left
-    assert read_conversations(left).conversations == {"a": said("one")}
+    assert read_conversations(left).conversations == {"a": make_messages("one")}
 
 
 def test_nothing_is_taken_out_of_what_cannot_be_read() -> None:
@@ -155,7 +160,7 @@ def test_nothing_is_taken_out_of_what_cannot_be_read() -> None:
 
 
 def test_lines_of_a_conversation_are_taken_out_also_a_torn_one() -> None:
-    (one,) = said("one")
+    (one,) = make_messages("one")
     torn = month(("a", one))[:40]
     data = month(("a", one), ("ab", one), ("a", one)) + torn
     assert without_lines(data, "a") == (month(("ab", one)), 3)

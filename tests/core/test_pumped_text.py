@@ -77,7 +77,7 @@ def _frames(number: int, count: int) -> tuple[str, ...]:
 
 
 def _last_words_of_a_reader(texts: list[str]) -> str:
-    """Have a child read texts; it names each before reading it, so the last is the one to blame.
+    """Read texts in a child; it names each before reading it, so the last is the one to blame.
 
     It is killed by the CPU time it takes, which no other load on the machine changes.
     """

@@ -19,7 +19,7 @@ def fact(memory_id: str, *, minutes: int = 0, said: int = 1, origin: str = LEARN
     return Memory(memory_id, f"about {memory_id}", time, time, None, origin, said_count=said)
 
 
-def added(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str = "user") -> Change:
+def make_addition(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str = "user") -> Change:
     source = Source(conversation="web:1", trust=trust)
     return Change(
         n=n, time=MOMENT, op="add", id=memory.id, after=memory,
@@ -72,14 +72,18 @@ def test_a_fact_has_a_place_where_one_is_left_and_it_is_short_enough() -> None:
 
 def test_the_weakest_is_said_least_and_then_oldest() -> None:
     facts = [fact("twice", said=2), fact("new", minutes=2), fact("old", minutes=1)]
-    weak = find_weakest(facts, [added(one) for one in facts])
+    weak = find_weakest(facts, [make_addition(one) for one in facts])
     assert [one.id for one in weak] == ["old", "new", "twice"]
 
 
 def test_what_a_person_asked_for_accepted_or_changed_is_not_weak() -> None:
     asked, foreign, edited = fact("a", origin="request"), fact("b"), fact("c")
-    history = [added(asked, origin="request"), added(foreign, trust="document"), added(edited)]
+    history = [
+        make_addition(asked, origin="request"),
+        make_addition(foreign, trust="document"),
+        make_addition(edited),
+    ]
     typed = Memory("c", "typed over", MOMENT, MOMENT, None, LEARNED)
     unrecorded = fact("d")
     assert find_weakest([asked, foreign, typed, unrecorded], history) == []
-    assert find_weakest([edited], [*history, added(edited, 4, "user")]) == []
+    assert find_weakest([edited], [*history, make_addition(edited, 4, "user")]) == []

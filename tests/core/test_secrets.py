@@ -20,86 +20,95 @@ BASE64 = LETTERS + "+/"
 BASE32 = string.ascii_uppercase + "234567"
 
 
-def made(length: int, letters: str = LETTERS) -> str:
+def fake(length: int, letters: str = LETTERS) -> str:
     """Make up the random part of a secret, the same each time."""
     body = "".join(random.Random(length).choices(letters, k=length - 3))
     return f"a7{body}Q" if letters in {LETTERS, BASE64} else body + letters[2:5]
 
 
 def lines(count: int) -> str:
-    return "\n".join(made(64, BASE64) for _ in range(count))
+    return "\n".join(fake(64, BASE64) for _ in range(count))
 
 
-JWT = f"eyJ{made(33)}.eyJ{made(90)}.{made(43)}"
-PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{lines(3)}\n{made(20)}==\n-----END RSA PRIVATE KEY-----"
+JWT = f"eyJ{fake(33)}.eyJ{fake(90)}.{fake(43)}"
+PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{lines(3)}\n{fake(20)}==\n-----END RSA PRIVATE KEY-----"
 
 # Put together here, so that no scanner of repositories takes them for real ones.
 BY_SHAPE = [
-    ("Anthropic key", f"sk-ant-api03-{made(93)}AA"),
-    ("OpenRouter key", f"sk-or-v1-{made(64, HEX)}"),
-    ("OpenAI key", f"sk-{made(48)}"),
-    ("OpenAI key", f"sk-proj-{made(60)}-{made(20)}_x"),
-    ("OpenAI key", f"sk-svcacct-{made(60)}"),
-    ("GitHub token", f"ghp_{made(36)}"),
-    ("GitHub token", f"gho_{made(36)}"),
-    ("GitHub token", f"ghs_{made(36)}"),
-    ("GitHub token", f"github_pat_{made(22)}_{made(59)}"),
-    ("GitLab token", f"glpat-{made(20)}"),
-    ("AWS key id", f"AKIA{made(16, BASE32)}"),
-    ("Google API key", f"AIza{made(35)}"),
-    ("Google OAuth token", f"ya29.{made(60)}"),
-    ("Google OAuth token", f"GOCSPX-{made(28)}"),
-    ("Google OAuth token", f"1//0{made(40)}"),
-    ("Azure key", f"abc8Q~{made(34)}"),
-    ("Slack token", f"xoxb-{made(12, string.digits)}-{made(12, string.digits)}-{made(24)}"),
-    ("Slack token", f"xoxp-{made(12, string.digits)}-{made(32)}"),
-    ("Slack token", f"xapp-1-A0{made(10)}-{made(13, string.digits)}-{made(64, HEX)}"),
-    ("Discord token", f"M{made(25)}.{made(6)}.{made(38)}"),
-    ("Stripe key", f"sk_live_{made(24)}"),
-    ("Stripe key", f"rk_test_{made(24)}"),
-    ("Stripe key", f"whsec_{made(32)}"),
-    ("Twilio key", f"SK{made(32, HEX)}"),
-    ("SendGrid key", f"SG.{made(22)}.{made(43)}"),
-    ("Mailgun key", f"key-{made(32, HEX)}"),
-    ("Mailchimp key", f"{made(32, HEX)}-us14"),
-    ("npm token", f"npm_{made(36)}"),
-    ("PyPI token", f"pypi-AgEIcHlwaS5vcmc{made(80)}"),
-    ("RubyGems key", f"rubygems_{made(48, HEX)}"),
-    ("Docker token", f"dckr_pat_{made(27)}"),
-    ("Hugging Face token", f"hf_{made(34)}"),
-    ("Groq key", f"gsk_{made(52)}"),
-    ("xAI key", f"xai-{made(80)}"),
-    ("Perplexity key", f"pplx-{made(48)}"),
-    ("Replicate token", f"r8_{made(37)}"),
-    ("Databricks token", f"dapi{made(32, HEX)}"),
-    ("DigitalOcean token", f"dop_v1_{made(64, HEX)}"),
-    ("Shopify token", f"shpat_{made(32, HEX)}"),
-    ("Square token", f"sq0atp-{made(22)}"),
-    ("Facebook token", f"EAA{made(120)}"),
-    ("Firebase key", f"AAAA{made(7)}:APA91b{made(134)}"),
-    ("Notion token", f"ntn_{made(46)}"),
-    ("Linear key", f"lin_api_{made(40)}"),
-    ("Atlassian token", f"ATATT3xFfGF0{made(170)}"),
-    ("Figma token", f"figd_{made(40)}"),
-    ("Postman key", f"PMAK-{made(24)}-{made(34)}"),
-    ("Sentry token", f"sntrys_{made(80)}"),
-    ("Grafana token", f"glsa_{made(32)}_{made(8, HEX)}"),
-    ("New Relic key", f"NRAK-{made(27)}"),
-    ("Vault token", f"hvs.{made(90)}"),
-    ("Supabase key", f"sbp_{made(40)}"),
-    ("Tailscale key", f"tskey-auth-{made(12)}-{made(32)}"),
-    ("1Password token", f"ops_eyJ{made(120)}"),
-    ("age key", f"AGE-SECRET-KEY-1{made(58, BASE32)}"),
-    ("ssh key", f"b3BlbnNzaC1rZXktdjE{made(51, BASE64)}\n{lines(2)}"),
+    ("Anthropic key", f"sk-ant-api03-{fake(93)}AA"),
+    ("OpenRouter key", f"sk-or-v1-{fake(64, HEX)}"),
+    ("OpenAI key", f"sk-{fake(48)}"),
+    ("OpenAI key", f"sk-proj-{fake(60)}-{fake(20)}_x"),
+    ("OpenAI key", f"sk-svcacct-{fake(60)}"),
+    ("GitHub token", f"ghp_{fake(36)}"),
+    ("GitHub token", f"gho_{fake(36)}"),
+    ("GitHub token", f"ghs_{fake(36)}"),
+    ("GitHub token", f"github_pat_{fake(22)}_{fake(59)}"),
+    ("GitLab token", f"glpat-{fake(20)}"),
+    ("AWS key id", f"AKIA{fake(16, BASE32)}"),
+    ("Google API key", f"AIza{fake(35)}"),
+    ("Google OAuth token", f"ya29.{fake(60)}"),
+    ("Google OAuth token", f"GOCSPX-{fake(28)}"),
+    ("Google OAuth token", f"1//0{fake(40)}"),
+    ("Azure key", f"abc8Q~{fake(34)}"),
+    (
+        "Slack token",
+        f"xoxb-{fake(12, string.digits)}-{fake(12, string.digits)}-{fake(24)}",
+    ),
+    ("Slack token", f"xoxp-{fake(12, string.digits)}-{fake(32)}"),
+    (
+        "Slack token",
+        f"xapp-1-A0{fake(10)}-{fake(13, string.digits)}-{fake(64, HEX)}",
+    ),
+    ("Discord token", f"M{fake(25)}.{fake(6)}.{fake(38)}"),
+    ("Stripe key", f"sk_live_{fake(24)}"),
+    ("Stripe key", f"rk_test_{fake(24)}"),
+    ("Stripe key", f"whsec_{fake(32)}"),
+    ("Twilio key", f"SK{fake(32, HEX)}"),
+    ("SendGrid key", f"SG.{fake(22)}.{fake(43)}"),
+    ("Mailgun key", f"key-{fake(32, HEX)}"),
+    ("Mailchimp key", f"{fake(32, HEX)}-us14"),
+    ("npm token", f"npm_{fake(36)}"),
+    ("PyPI token", f"pypi-AgEIcHlwaS5vcmc{fake(80)}"),
+    ("RubyGems key", f"rubygems_{fake(48, HEX)}"),
+    ("Docker token", f"dckr_pat_{fake(27)}"),
+    ("Hugging Face token", f"hf_{fake(34)}"),
+    ("Groq key", f"gsk_{fake(52)}"),
+    ("xAI key", f"xai-{fake(80)}"),
+    ("Perplexity key", f"pplx-{fake(48)}"),
+    ("Replicate token", f"r8_{fake(37)}"),
+    ("Databricks token", f"dapi{fake(32, HEX)}"),
+    ("DigitalOcean token", f"dop_v1_{fake(64, HEX)}"),
+    ("Shopify token", f"shpat_{fake(32, HEX)}"),
+    ("Square token", f"sq0atp-{fake(22)}"),
+    ("Facebook token", f"EAA{fake(120)}"),
+    ("Firebase key", f"AAAA{fake(7)}:APA91b{fake(134)}"),
+    ("Notion token", f"ntn_{fake(46)}"),
+    ("Linear key", f"lin_api_{fake(40)}"),
+    ("Atlassian token", f"ATATT3xFfGF0{fake(170)}"),
+    ("Figma token", f"figd_{fake(40)}"),
+    ("Postman key", f"PMAK-{fake(24)}-{fake(34)}"),
+    ("Sentry token", f"sntrys_{fake(80)}"),
+    ("Grafana token", f"glsa_{fake(32)}_{fake(8, HEX)}"),
+    ("New Relic key", f"NRAK-{fake(27)}"),
+    ("Vault token", f"hvs.{fake(90)}"),
+    ("Supabase key", f"sbp_{fake(40)}"),
+    ("Tailscale key", f"tskey-auth-{fake(12)}-{fake(32)}"),
+    ("1Password token", f"ops_eyJ{fake(120)}"),
+    ("age key", f"AGE-SECRET-KEY-1{fake(58, BASE32)}"),
+    ("ssh key", f"b3BlbnNzaC1rZXktdjE{fake(51, BASE64)}\n{lines(2)}"),
     ("JSON web token", JWT),
-    ("JSON web token", f"eyJ{made(20)}..{made(16)}.{made(40)}.{made(22)}"),
+    (
+        "JSON web token",
+        f"eyJ{fake(20)}..{fake(16)}.{fake(40)}.{fake(22)}",
+    ),
     ("private key", PEM),
     ("private key", PEM.replace("RSA ", "")),
     ("private key", PEM.replace("RSA PRIVATE KEY", "OPENSSH PRIVATE KEY")),
     ("private key", PEM.replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK")),
     ("private key", PEM.replace("\n", "\\n")),
     ("private key", PEM.replace("KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1)),
-    ("Telegram token", f"1234567890:AA{made(33)}"),
+    ("Telegram token", f"1234567890:AA{fake(33)}"),
     ("card number", "4242424242424242"),
     ("card number", "4242 4242 4242 4242"),
     ("card number", "5555-5555-5555-4444"),
@@ -116,10 +125,10 @@ BY_SHAPE = [
     ("Chinese ID", "11010519491231002X"),
     ("Bitcoin key", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ"),
     ("Bitcoin key", "KwdMAjGmerYanjeui5SHS7JkmpZvVipYvB2LJGU1ZxJwYvP98617"),
-    ("password hash", f"$apr1${made(8)}${made(22)}"),
-    ("password hash", f"$2y$10${made(53)}"),
-    ("password hash", f"$6$rounds=5000${made(16)}${made(86)}"),
-    ("password hash", f"{{SHA}}{made(27, BASE64)}="),
+    ("password hash", f"$apr1${fake(8)}${fake(22)}"),
+    ("password hash", f"$2y$10${fake(53)}"),
+    ("password hash", f"$6$rounds=5000${fake(16)}${fake(86)}"),
+    ("password hash", f"{{SHA}}{fake(27, BASE64)}="),
 ]
 AROUND = [
     "{}",
@@ -198,42 +207,42 @@ BY_NAME = [
     "門禁碼是⟦code:2580⟧",
     "驗證碼：⟦code:123456⟧",
     "safe combination: ⟦code:12-34-56⟧",
-    f"otpauth://totp/Bob?secret=⟦TOTP seed:{made(32, BASE32)}⟧&issuer=X",
-    f"my 2FA secret is ⟦TOTP seed:{made(16, BASE32)}⟧",
+    f"otpauth://totp/Bob?secret=⟦TOTP seed:{fake(32, BASE32)}⟧&issuer=X",
+    f"my 2FA secret is ⟦TOTP seed:{fake(16, BASE32)}⟧",
     "TOTP seed: ⟦TOTP seed:jbsw y3dp ehpk 3pxp⟧",
-    f"雙重驗證的金鑰是⟦TOTP seed:{made(16, BASE32)}⟧",
+    f"雙重驗證的金鑰是⟦TOTP seed:{fake(16, BASE32)}⟧",
     "my recovery codes are ⟦recovery code:a1b2c-d3e4f, g5h6i-j7k8l⟧",
     "seed phrase: ⟦passphrase:apple river stone cloud tiger lamp ocean chair bread⟧",
-    f"api_key=⟦API key:{made(24)}⟧",
-    f"my API key is ⟦API key:{made(24)}⟧.",
-    f"X-Api-Key: ⟦API key:{made(32, HEX)}⟧",
-    f"API金鑰：⟦API key:{made(20)}⟧",
-    f"私钥是⟦API key:{made(20)}⟧",
-    f"token: ⟦token:{made(24)}⟧",
-    f"權杖是⟦token:{made(24)}⟧",
-    f"access_token=⟦token:{made(24)}⟧&x=1",
-    f'"accessToken": "⟦token:{made(24)}⟧"',
-    f"client_secret=⟦secret:{made(24)}⟧",
-    f"clientSecret: '⟦secret:{made(24)}⟧'",
-    f"aws_secret_access_key = ⟦AWS secret key:{made(40, BASE64)}⟧",
-    f"my AWS secret access key is ⟦AWS secret key:{made(40, BASE64)}⟧",
-    f"AccountName=x;AccountKey=⟦Azure key:{made(86, BASE64)}==⟧;EndpointSuffix=y",
-    f"https://hooks.slack.com/services/⟦Slack webhook:T0{made(8)}/B0{made(8)}/{made(24)}⟧",
-    f"https://discord.com/api/webhooks/⟦Discord webhook:123456789012345678/{made(68)}⟧",
-    f"https://x.webhook.office.com/webhookb2/⟦Teams webhook:{made(36)}@{made(36)}⟧",
-    f"https://api.telegram.org/bot⟦Telegram token:123456789:AA{made(33)}⟧/getMe",
+    f"api_key=⟦API key:{fake(24)}⟧",
+    f"my API key is ⟦API key:{fake(24)}⟧.",
+    f"X-Api-Key: ⟦API key:{fake(32, HEX)}⟧",
+    f"API金鑰：⟦API key:{fake(20)}⟧",
+    f"私钥是⟦API key:{fake(20)}⟧",
+    f"token: ⟦token:{fake(24)}⟧",
+    f"權杖是⟦token:{fake(24)}⟧",
+    f"access_token=⟦token:{fake(24)}⟧&x=1",
+    f'"accessToken": "⟦token:{fake(24)}⟧"',
+    f"client_secret=⟦secret:{fake(24)}⟧",
+    f"clientSecret: '⟦secret:{fake(24)}⟧'",
+    f"aws_secret_access_key = ⟦AWS secret key:{fake(40, BASE64)}⟧",
+    f"my AWS secret access key is ⟦AWS secret key:{fake(40, BASE64)}⟧",
+    f"AccountName=x;AccountKey=⟦Azure key:{fake(86, BASE64)}==⟧;EndpointSuffix=y",
+    f"https://hooks.slack.com/services/⟦Slack webhook:T0{fake(8)}/B0{fake(8)}/{fake(24)}⟧",
+    f"https://discord.com/api/webhooks/⟦Discord webhook:123456789012345678/{fake(68)}⟧",
+    f"https://x.webhook.office.com/webhookb2/⟦Teams webhook:{fake(36)}@{fake(36)}⟧",
+    f"https://api.telegram.org/bot⟦Telegram token:123456789:AA{fake(33)}⟧/getMe",
     "postgres://bob:⟦URL password:hunter2⟧@localhost:5432/db",
     "https://bob:⟦URL password:p@ss⟧@example.com/x",
-    f"Authorization: Bearer ⟦credentials:{made(40)}⟧",
+    f"Authorization: Bearer ⟦credentials:{fake(40)}⟧",
     "Authorization: Basic ⟦credentials:Ym9iOmh1bnRlcjI=⟧",
-    f"curl -H 'Bearer ⟦bearer token:{made(40)}⟧'",
+    f"curl -H 'Bearer ⟦bearer token:{fake(40)}⟧'",
     "curl -s -u bob:⟦password:hunter2⟧ https://example.com",
-    f"Cookie: sessionid=⟦session cookie:{made(32)}⟧; theme=dark",
+    f"Cookie: sessionid=⟦session cookie:{fake(32)}⟧; theme=dark",
     "WIFI:T:WPA;S:Home;P:⟦password:hunter2⟧;;",
     f"the long-lived access token of Home Assistant is ⟦JSON web token:{JWT}⟧",
     "my SSN is ⟦SSN:123-45-6789⟧",
-    f"https://x.blob.core.windows.net/f?se=2026-12-01&sig=⟦Azure SAS:{made(40)}%3D⟧",
-    f"SharedAccessSignature sr=x&sig=⟦Azure SAS:{made(43)}=⟧&se=1772697600&skn=root",
+    f"https://x.blob.core.windows.net/f?se=2026-12-01&sig=⟦Azure SAS:{fake(40)}%3D⟧",
+    f"SharedAccessSignature sr=x&sig=⟦Azure SAS:{fake(43)}=⟧&se=1772697600&skn=root",
     "DB_PASS=⟦password:hunter2⟧",
     "export SMTP_PASS='⟦password:hunter2⟧'",
     "dbpass: ⟦password:hunter2⟧",
@@ -244,8 +253,8 @@ BY_NAME = [
     "mysqldump --user=root -p'⟦password:hunter⟧' shop > shop.sql",
     "mysql -p'⟦password:my pass⟧' shop",
     'mysql -u root -p"⟦password:my long pass⟧"',
-    f"bob:⟦password hash:$apr1${made(8)}${made(22)}⟧",
-    f"alice:⟦password hash:{{SHA}}{made(27, BASE64)}=⟧",
+    f"bob:⟦password hash:$apr1${fake(8)}${fake(22)}⟧",
+    f"alice:⟦password hash:{{SHA}}{fake(27, BASE64)}=⟧",
 ]
 
 HARMLESS = [
@@ -365,7 +374,7 @@ HARMLESS = [
 
 
 def split(marked: str) -> tuple[str, str, str]:
-    """Give the text with its secret, the text with the mark, and the secret."""
+    """Return the text with its secret, the text with the mark, and the secret."""
     before, _, rest = marked.partition("⟦")
     kind, _, rest = rest.partition(":")
     secret, _, after = rest.partition("⟧")
@@ -440,7 +449,7 @@ def test_a_key_of_putty_gives_way() -> None:
 
 @pytest.mark.parametrize("invisible", [*"\u200b\u200c\u200d\u2060\ufeff\xad"])
 def test_a_secret_that_invisible_characters_split_gives_way_whole(invisible: str) -> None:
-    token = f"ghp_{made(36)}"
+    token = f"ghp_{fake(36)}"
     split_up = invisible.join(token[place : place + 5] for place in range(0, len(token), 5))
     assert mask_secrets(f"前{invisible}面 {split_up}, ok{invisible}") == (
         f"前{invisible}面 [GitHub token], ok{invisible}"
@@ -450,7 +459,7 @@ def test_a_secret_that_invisible_characters_split_gives_way_whole(invisible: str
 
 
 def test_a_long_password_leaves_no_end_behind() -> None:
-    assert mask_secrets(f"password: {made(5000)} ok") == "password: [password] ok"
+    assert mask_secrets(f"password: {fake(5000)} ok") == "password: [password] ok"
 
 
 scraps = st.sampled_from(
@@ -546,7 +555,7 @@ def test_masking_twice_changes_nothing_more(text: str) -> None:
             "DE89 3704 ",
         ),
         *(
-            f"{made(64, BASE64)}\n",
+            f"{fake(64, BASE64)}\n",
             "Private-Lines: 1\n",
             "1234567890:AA",
             "AAAA",

@@ -37,7 +37,7 @@ MIXED = """\
 
 CODE = '''\
 def newest_within(messages: list[Message], budget: int) -> list[Message]:
-    """Give the newest messages that fit."""
+    """Return the newest messages that fit."""
     kept: list[Message] = []
     for message in reversed(messages):
         budget -= len(message.content)

@@ -37,7 +37,7 @@ HOSTILE = (
 )
 
 
-def stored(number: int, message: Message, **more: object) -> StoredMessage:
+def make_stored(number: int, message: Message, **more: object) -> StoredMessage:
     return StoredMessage(number, message, **more)  # type: ignore[arg-type]
 
 
@@ -48,7 +48,7 @@ def transcript(*messages: StoredMessage, title: str = "What do I drink?") -> Tra
 def conversation(*texts: str) -> Transcript:
     roles = ("user", "assistant")
     said = [Message(roles[place % 2], text, BEGAN) for place, text in enumerate(texts)]
-    return transcript(*(stored(place, one) for place, one in enumerate(said, 1)))
+    return transcript(*(make_stored(place, one) for place, one in enumerate(said, 1)))
 
 
 def tokens(markdown: str) -> Iterator[Token]:
@@ -85,11 +85,11 @@ def test_speakers_broken_off_answers_forgotten_words_tools_and_pictures_are_name
     ]
     shown = to_markdown(
         transcript(
-            stored(1, Message("user", picture, BEGAN, name="Anna *A*"), is_hidden=True),
-            stored(2, Message("assistant", None, BEGAN, tool_calls=[CALL])),
-            stored(3, Message("tool", "72°F", BEGAN, tool_call_id="c1")),
-            stored(4, Message("assistant", "It is", BEGAN), status="stopped"),
-            stored(5, Message("assistant", "It", None), status="failed"),
+            make_stored(1, Message("user", picture, BEGAN, name="Anna *A*"), is_hidden=True),
+            make_stored(2, Message("assistant", None, BEGAN, tool_calls=[CALL])),
+            make_stored(3, Message("tool", "72°F", BEGAN, tool_call_id="c1")),
+            make_stored(4, Message("assistant", "It is", BEGAN), status="stopped"),
+            make_stored(5, Message("assistant", "It", None), status="failed"),
         )
     )
     assert "## Anna \\*A\\* · 2026-11-15 08:30 · forgotten\n\n> Look\n> [image_url]\n" in shown
@@ -143,10 +143,12 @@ def test_json_is_read_back_as_it_was() -> None:
         BEGAN,
         BEGAN,
         (
-            stored(1, Message("user", [{"type": "text", "text": "哈囉\n"}], BEGAN, name="小安")),
-            stored(2, Message("assistant", None, BEGAN, tool_calls=[CALL]), parent=1),
-            stored(4, Message("tool", "72°F", None, tool_call_id="c1"), trust="tool", source="t"),
-            stored(9, Message("assistant", "嗯"), status="stopped", parent=4, versions=(7, 9),
+            make_stored(
+                1, Message("user", [{"type": "text", "text": "哈囉\n"}], BEGAN, name="小安")),
+            make_stored(2, Message("assistant", None, BEGAN, tool_calls=[CALL]), parent=1),
+            make_stored(
+                4, Message("tool", "72°F", None, tool_call_id="c1"), trust="tool", source="t"),
+            make_stored(9, Message("assistant", "嗯"), status="stopped", parent=4, versions=(7, 9),
                    is_hidden=True, shaped_by=shaped, trust="assistant"),
         ),
         audience="only:slack:D1",

@@ -50,7 +50,7 @@ def best(messages: Sequence[Message], budget: int, cost: Cost, keep: int) -> lis
     return list(messages[min([*fitting, forced[-1]]) :])
 
 
-def said(texts: str) -> list[Message]:
+def make_messages(texts: str) -> list[Message]:
     """u, a: a user and an assistant; c, r: a tool call and its result."""
     makers: dict[str, Callable[[int], Message]] = {
         "u": lambda _: Message("user", "hi"),
@@ -85,7 +85,7 @@ def letters(messages: Sequence[Message]) -> str:
     ],
 )
 def test_whole_exchanges_are_kept_or_dropped(messages: str, budget: int, left: str) -> None:
-    assert letters(newest_within(said(messages), budget, one)) == left
+    assert letters(newest_within(make_messages(messages), budget, one)) == left
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_whole_exchanges_are_kept_or_dropped(messages: str, budget: int, left: s
     [("uaua", 2, "ua"), ("uaua", 1, "ua"), ("ucra", 1, "ucra"), ("uaucr", 1, "ucr"), ("ua", 0, "")],
 )
 def test_the_newest_stay_whatever_they_cost(messages: str, keep: int, left: str) -> None:
-    assert letters(newest_within(said(messages), 0, one, keep=keep)) == left
+    assert letters(newest_within(make_messages(messages), 0, one, keep=keep)) == left
 
 
 def test_a_result_that_comes_late_keeps_everything_since_its_call() -> None:
-    assert letters(newest_within(said("uacuurua"), 5, one)) == "ua"
-    assert letters(newest_within(said("uacuur"), 4, one)) == ""
+    assert letters(newest_within(make_messages("uacuurua"), 5, one)) == "ua"
+    assert letters(newest_within(make_messages("uacuur"), 4, one)) == ""
 
 
 def test_a_result_whose_call_nobody_made_holds_nothing_back() -> None:
     stray = Message("tool", "x", tool_call_id="nobody")
-    kept = newest_within([*said("uaua"), stray, *said("ua")], 3, one)
+    kept = newest_within([*make_messages("uaua"), stray, *make_messages("ua")], 3, one)
     assert letters(kept) == "ua"
 
 
@@ -155,7 +155,7 @@ def test_trimming_twice_trims_once(messages: list[Message], max_turns: int, max_
 
 
 def test_the_newest_exchange_begins_with_the_last_thing_that_a_user_said() -> None:
-    assert [newest_exchange(said(each)) for each in ("uaua", "ucrar", "aa", "", "u")] == [
+    assert [newest_exchange(make_messages(each)) for each in ("uaua", "ucrar", "aa", "", "u")] == [
         2,
         5,
         2,
@@ -171,5 +171,5 @@ def test_only_what_is_kept_is_counted() -> None:
         counted.append(message)
         return 1
 
-    newest_within(said("ua" * 500), 4, cost)
+    newest_within(make_messages("ua" * 500), 4, cost)
     assert len(counted) <= 6

@@ -216,7 +216,7 @@ def _run(wish: dict[str, object], streams: Sequence[int]) -> None:
 
 
 def _lose_power() -> None:
-    """Give up all capabilities, so that permissions hold for root too."""
+    """Drop all capabilities, so that permissions hold for root too."""
     header = struct.pack("Ii", CAPABILITIES_VERSION_3, 0)
     assert ctypes.CDLL(None).capset(header, bytes(24)) == 0
 

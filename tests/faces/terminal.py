@@ -24,8 +24,8 @@ class Terminal:
     def wait_for(self, text: str, times: int = 1) -> str:
         """Read until the text has appeared so many times."""
         while self._seen.count(text.encode()) < times:
-            assert self._read(), f"{text!r} never appeared: {self.seen}"
-        return self.seen
+            assert self._read(), f"{text!r} never appeared: {self.output}"
+        return self.output
 
     def type(self, text: str) -> None:
         os.write(self._descriptor, text.encode())
@@ -37,7 +37,7 @@ class Terminal:
         return self.process.wait(SECONDS)
 
     @property
-    def seen(self) -> str:
+    def output(self) -> str:
         return self._seen.decode(errors="replace").replace("\r\n", "\n")
 
     def _read(self) -> bool:

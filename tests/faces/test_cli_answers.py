@@ -43,7 +43,7 @@ def keys(cli: Cli) -> list[str]:
     return [one.key for one in cli.conversations.summaries()]
 
 
-def said(cli: Cli, key: str | None = None) -> list[str]:
+def list_texts(cli: Cli, key: str | None = None) -> list[str]:
     return [message.text for message in cli.conversations.get_history(key or keys(cli)[0])]
 
 
@@ -63,7 +63,7 @@ def test_a_question_is_answered_from_what_is_remembered(cli: Cli) -> None:
     assert (result.code, result.err) == (0, "")
     assert MING in result.out
     assert "\x1b" not in result.out
-    assert said(cli)[0] == "小明 是什麼？"
+    assert list_texts(cli)[0] == "小明 是什麼？"
 
 
 def test_the_question_can_be_piped_in(cli: Cli, api: ChatApi) -> None:
@@ -71,7 +71,7 @@ def test_the_question_can_be_piped_in(cli: Cli, api: ChatApi) -> None:
     api.answer("Still a lamp.")
     assert cli.fork("ask", stdin="小明\n是什麼？\n".encode()).out == "A lamp.\n"
     assert cli.fork("ask", "-", stdin=b"Really?").out == "Still a lamp.\n"
-    assert said(cli)[::2] == ["小明\n是什麼？", "Really?"]
+    assert list_texts(cli)[::2] == ["小明\n是什麼？", "Really?"]
 
 
 @pytest.mark.parametrize("arguments", [[], [""], ["  "], ["-"]])
@@ -96,14 +96,14 @@ def test_an_answer_is_markdown_on_a_terminal_and_as_it_came_in_a_pipe(
     assert cli("ask", "Hello").out == "**燈**\nis on\n"
     with terminal("ask", "Hello") as seen:
         assert seen.end() == 0
-    assert "\x1b[1m燈\x1b[0m" in seen.seen
-    assert "**" not in seen.seen
+    assert "\x1b[1m燈\x1b[0m" in seen.output
+    assert "**" not in seen.output
 
 
 def test_no_mark_of_what_an_answer_uses_is_printed(cli: Cli, api: ChatApi) -> None:
     api.answer(*MARKED)
     assert cli("ask", "燈？").out == f"{WITHOUT_MARKS}\n"
-    assert said(cli)[-1] == WITHOUT_MARKS
+    assert list_texts(cli)[-1] == WITHOUT_MARKS
 
 
 def test_an_escape_code_in_an_answer_does_not_act(cli: Cli, api: ChatApi) -> None:
@@ -118,14 +118,14 @@ def test_it_goes_on_with_a_conversation_of_the_last_hour(cli: Cli) -> None:
     earlier(cli, "Hello", minutes=55)
     earlier(cli, "From a phone", minutes=1, key="slack:1.5")
     cli("ask", "And then?")
-    assert said(cli, RECENT)[2] == "And then?"
+    assert list_texts(cli, RECENT)[2] == "And then?"
 
 
 def test_after_an_hour_it_begins_a_new_one(cli: Cli) -> None:
     earlier(cli, "Hello", minutes=61)
     cli("ask", "And then?")
-    assert len(said(cli, RECENT)) == 2
-    assert said(cli)[0] == "And then?"
+    assert len(list_texts(cli, RECENT)) == 2
+    assert list_texts(cli)[0] == "And then?"
 
 
 @pytest.mark.parametrize("which", ["1", RECENT, "hello", "HELLO the"])
@@ -133,7 +133,7 @@ def test_resume_goes_on_with_the_conversation_that_is_meant(cli: Cli, which: str
     earlier(cli, "Hello there", minutes=60 * 24 * 30)
     result = cli("ask", "--resume", which, "And then?", "--json")
     assert result.code == 0
-    assert said(cli, RECENT)[2] == "And then?"
+    assert list_texts(cli, RECENT)[2] == "And then?"
     asked, answered = cli.conversations.messages(RECENT)[2:]
     assert (result.json["question"], result.json["answer"]) == (asked.id, answered.id)
 
@@ -149,13 +149,13 @@ def test_what_is_resumed_is_neither_new_nor_without_memory(cli: Cli) -> None:
     earlier(cli, "Hello", minutes=1)
     for option in ("--new", "--no-memory"):
         assert cli("ask", "--resume", "1", option, "And then?").code == 2
-    assert len(said(cli, RECENT)) == 2
+    assert len(list_texts(cli, RECENT)) == 2
 
 
 def test_new_begins_a_new_one_at_once(cli: Cli) -> None:
     earlier(cli, "Hello", minutes=1)
     cli("ask", "--new", "And then?")
-    assert len(said(cli, RECENT)) == 2
+    assert len(list_texts(cli, RECENT)) == 2
     assert len(keys(cli)) == 2
 
 
@@ -184,7 +184,7 @@ def test_a_file_goes_along_with_its_name(cli: Cli, api: ChatApi, tmp_path: Path)
     prompt = str(api.requests[0].body["messages"])
     for part in ("會議.md", "決定：買新的燈", "b.txt", "Nothing else"):
         assert part in prompt
-    assert said(cli)[0] == "What did we decide?"
+    assert list_texts(cli)[0] == "What did we decide?"
 
 
 def test_what_is_piped_in_can_be_the_file(cli: Cli, api: ChatApi) -> None:
@@ -228,10 +228,10 @@ def test_json_tells_all_of_it(cli: Cli, api: ChatApi) -> None:
 
 def test_json_tells_what_was_learned(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
-    (learnt,) = cli("ask", "--json", "My name is Alice").json["learnt"]
-    assert learnt["action"] == "added"
-    assert "Alice" in learnt["memory"]["content"]
-    assert "Alice" in learnt["quote"]
+    (learned,) = cli("ask", "--json", "My name is Alice").json["learnt"]
+    assert learned["action"] == "added"
+    assert "Alice" in learned["memory"]["content"]
+    assert "Alice" in learned["quote"]
 
 
 def test_instructions_for_every_answer_and_for_this_one_reach_the_model(
@@ -265,8 +265,8 @@ def test_on_a_terminal_what_was_learned_is_said(cli: Cli, monkeypatch: pytest.Mo
     monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
     with terminal("ask", "My name is Alice") as seen:
         assert seen.end() == 0
-    assert "learned: " in seen.seen
-    assert "(turnleaf undo)" in seen.seen
+    assert "learned: " in seen.output
+    assert "(turnleaf undo)" in seen.output
     assert "learned: " not in cli("ask", "My dog is called Rex").err
 
 
@@ -376,7 +376,7 @@ print("燈")
 The end."""
 
 
-class Terminal:
+class VoiceScreen:
     """A voice on a screen of its own."""
 
     def __init__(self, *, width: int = 80, height: int = 24) -> None:
@@ -392,8 +392,8 @@ class Terminal:
         return Screen(self.width).show(self.file.getvalue()).rstrip().splitlines()
 
 
-def shown(markdown: str, *, width: int = 80, height: int = 24, piece: int = 3) -> list[str]:
-    made = Terminal(width=width, height=height)
+def render(markdown: str, *, width: int = 80, height: int = 24, piece: int = 3) -> list[str]:
+    made = VoiceScreen(width=width, height=height)
     with made.voice as voice:
         for at in range(0, len(markdown), piece):
             voice.say(markdown[at : at + piece])
@@ -402,7 +402,7 @@ def shown(markdown: str, *, width: int = 80, height: int = 24, piece: int = 3) -
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])
 def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(piece: int) -> None:
-    assert [line.strip() for line in shown(ANSWER, piece=piece)] == [
+    assert [line.strip() for line in render(ANSWER, piece=piece)] == [
         "標題",
         "",
         "A paragraph with bold and code,",
@@ -422,7 +422,7 @@ def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(piece: int) -> Non
 
 
 def test_what_is_finished_is_written_once_and_what_is_not_is_drawn_below() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say("First.\n\nSec")
         voice.say("ond.\n\nThird")
@@ -432,7 +432,7 @@ def test_what_is_finished_is_written_once_and_what_is_not_is_drawn_below() -> No
 
 
 def test_a_long_wait_for_the_first_word_is_explained_until_it_comes() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.wait(7.5)
         assert "reading" not in made.file.getvalue()
@@ -444,7 +444,7 @@ def test_a_long_wait_for_the_first_word_is_explained_until_it_comes() -> None:
 
 
 def test_what_is_not_finished_stands_where_it_will_stay() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say("First.\n\nSecond\n")
         meanwhile = made.screen
@@ -453,11 +453,11 @@ def test_what_is_not_finished_stands_where_it_will_stay() -> None:
 
 def test_an_answer_that_is_higher_than_the_screen_is_whole_in_the_end() -> None:
     listed = "\n".join(f"- 第 {number} 項" for number in range(60))
-    assert shown(listed, height=10, piece=50) == [f" • 第 {number} 項" for number in range(60)]
+    assert render(listed, height=10, piece=50) == [f" • 第 {number} 項" for number in range(60)]
 
 
 def test_a_tool_call_is_one_quiet_line_between_what_is_said() -> None:
-    made = Terminal(width=30)
+    made = VoiceScreen(width=30)
     with made.voice as voice:
         voice.say("Let me look.")
         voice.hint("search_memory query: 鍋爐上次是什麼時候保養的，是誰來保養的")
@@ -473,7 +473,7 @@ def test_a_tool_call_is_one_quiet_line_between_what_is_said() -> None:
 
 
 def test_an_answer_without_a_word_leaves_nothing_behind() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice:
         pass
     assert made.screen == []
@@ -491,7 +491,7 @@ def test_an_answer_without_a_word_leaves_nothing_behind() -> None:
     ],
 )
 def test_nothing_in_an_answer_acts_or_hides(hostile: str, seen: str) -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say(hostile)
     ours = r"\x1b\[(\?25[lh]|[0-9;]*m|[0-9]*[AK])"
@@ -516,17 +516,17 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 
 def test_a_line_of_chinese_is_filled_and_no_word_is_cut() -> None:
-    assert shown(MIXED, width=40) == [
+    assert render(MIXED, width=40) == [
         "我家的 Neovim 設定檔放在 dotfiles 這個資",
         "料夾，每次換電腦的時候都會用它來安裝。",
     ]
-    assert shown("one two three", width=8) == ["one two", "three"]
-    assert shown("incomprehensible", width=10) == ["incomprehe", "nsible"]
+    assert render("one two three", width=8) == ["one two", "three"]
+    assert render("incomprehensible", width=10) == ["incomprehe", "nsible"]
 
 
 def test_no_line_begins_with_a_closing_mark_or_ends_with_an_opening_one() -> None:
-    assert shown("一二三四，五六", width=8) == ["一二三", "四，五六"]
-    assert shown("一二三「四五」", width=8) == ["一二三", "「四五」"]
+    assert render("一二三四，五六", width=8) == ["一二三", "四，五六"]
+    assert render("一二三「四五」", width=8) == ["一二三", "「四五」"]
 
 
 # Blocks
@@ -581,7 +581,7 @@ def test_a_terminal_shows_once_that_no_model_is_set_up(
     for times in (1, 0):
         with terminal("ask", said) as seen:
             assert seen.end() == 0
-            assert seen.seen.count(hint) == times
+            assert seen.output.count(hint) == times
     assert hint not in cli("ask", "--new", "--json", said).json["text"]
 
 

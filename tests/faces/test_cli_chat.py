@@ -47,7 +47,7 @@ def keys(cli: Cli) -> list[str]:
     return [one.key for one in cli.conversations.summaries()]
 
 
-def said(cli: Cli, key: str | None = None) -> list[str]:
+def list_texts(cli: Cli, key: str | None = None) -> list[str]:
     return [message.text for message in cli.conversations.get_history(key or keys(cli)[0])]
 
 
@@ -78,7 +78,7 @@ def test_in_a_pipe_each_line_is_a_message_and_its_answer_is_plain(cli: Cli) -> N
     assert MING in cli.contents()
     (key,) = keys(cli)
     assert re.fullmatch(r"cli:session-\d{13}", key)
-    assert len(said(cli)) == 4
+    assert len(list_texts(cli)) == 4
 
 
 def test_the_last_line_needs_no_end(cli: Cli) -> None:
@@ -105,7 +105,7 @@ def test_a_model_that_fails_is_reported_and_the_chat_goes_on(cli: Cli, api: Chat
     assert (result.code, result.out) == (1, "Here I am.\n")
     assert result.err.startswith("error: ")
     assert "a-key" not in result.err
-    assert said(cli) == ["Are you there?", "And now?", "Here I am."]
+    assert list_texts(cli) == ["Are you there?", "And now?", "Here I am."]
 
 
 def test_tools_are_used_and_not_spoken_of_in_a_pipe(cli: Cli, api: ChatApi) -> None:
@@ -242,13 +242,13 @@ def test_an_unknown_command_is_refused_with_the_nearest(cli: Cli, line: str, hin
 @pytest.mark.parametrize("line", ["/etc/hosts is empty, why?", " /memory", "//"])
 def test_a_message_may_begin_with_a_slash(cli: Cli, line: str) -> None:
     talk(cli, line)
-    assert said(cli)[0] == line.strip()
+    assert list_texts(cli)[0] == line.strip()
 
 
 def test_new_learns_and_begins_another_conversation(cli: Cli) -> None:
     talk(cli, "My name is Alice", "/new", "/memory", "Hello")
     assert len(keys(cli)) == 2
-    assert said(cli)[0] == "Hello"
+    assert list_texts(cli)[0] == "Hello"
     assert any("Alice" in content for content in cli.contents())
 
 
@@ -263,7 +263,7 @@ def test_clear_leaves_other_conversations_alone(cli: Cli) -> None:
     earlier(cli, "Hello")
     talk(cli, "Good day", "/clear yes", "Good evening")
     assert "cli:session-100" in keys(cli)
-    assert said(cli)[0] == "Good evening"
+    assert list_texts(cli)[0] == "Good evening"
 
 
 # Private
@@ -279,7 +279,7 @@ def test_nothing_of_what_is_private_is_kept_learned_or_looked_up(cli: Cli, api: 
     assert MING not in str(private)
     assert "Zebulon" in str(private)
     assert "Zebulon" not in str(after)
-    assert said(cli) == ["Hello", "One", "And again", "Three"]
+    assert list_texts(cli) == ["Hello", "One", "And again", "Three"]
     assert b"Zebulon" not in all_bytes(cli)
 
 
@@ -303,14 +303,14 @@ def test_continue_takes_up_the_latest_conversation_of_the_command_line(cli: Cli)
     earlier(cli, "newer", key="cli:session-2", hours=20)
     earlier(cli, "from a phone", key="slack:1.5", hours=10)
     talk(cli, "Hello", options=("--continue",))
-    assert said(cli, "cli:session-2")[2] == "Hello"
+    assert list_texts(cli, "cli:session-2")[2] == "Hello"
 
 
 def test_where_there_is_none_to_continue_a_new_one_begins(cli: Cli) -> None:
     result = talk(cli, "Hello", options=("--continue",))
     assert result.code == 0
     assert "this is a new one" in result.err
-    assert said(cli)[0] == "Hello"
+    assert list_texts(cli)[0] == "Hello"
 
 
 @pytest.mark.parametrize("given", ["cli:session-200", "cli:session-2", "200", "2", "SECOND", "sec"])
@@ -318,13 +318,13 @@ def test_resume_takes_up_the_conversation_that_is_meant(cli: Cli, given: str) ->
     earlier(cli, "first", key="cli:session-100")
     earlier(cli, "second", key="cli:session-200", hours=3)
     assert talk(cli, "Hello", options=("--resume", given)).code == 0
-    assert said(cli, "cli:session-200")[2] == "Hello"
+    assert list_texts(cli, "cli:session-200")[2] == "Hello"
 
 
 def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
     earlier(cli, "客廳的燈叫什麼？", key="web:4f1c")
     assert talk(cli, "Hello", options=("--resume", "客廳")).code == 0
-    assert said(cli, "web:4f1c")[2] == "Hello"
+    assert list_texts(cli, "web:4f1c")[2] == "Hello"
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
     earlier(cli, "Which cat?", key="cli:session-101")
     with terminal("chat", "--resume") as seen:
         seen.wait_for("Which one?")
-        assert seen.seen.index("Which cat?") < seen.seen.index("客廳")
+        assert seen.output.index("Which cat?") < seen.output.index("客廳")
         seen.type("客廳\n")
         seen.wait_for("continuing: 客廳的燈叫什麼？")
         seen.wait_for("Answer to 客廳的燈叫什麼？")
@@ -377,7 +377,7 @@ def test_history_resume_and_title_move_between_conversations(cli: Cli) -> None:
     [here] = [line for line in result.out.splitlines() if line.startswith("*")]
     assert "Greetings" in here
     assert "Continuing: 客廳的燈叫什麼？" in result.err
-    assert said(cli, "web:1")[2] == "And now?"
+    assert list_texts(cli, "web:1")[2] == "And now?"
 
 
 def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> None:
@@ -385,7 +385,7 @@ def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> No
     result = talk(cli, "/private", "/resume 1", "secret")
     assert result.code == 1
     assert "end that first with /private" in result.err
-    assert len(said(cli, "web:1")) == 2
+    assert len(list_texts(cli, "web:1")) == 2
 
 
 def test_a_conversation_that_is_not_kept_cannot_be_taken_up(cli: Cli) -> None:
@@ -432,7 +432,7 @@ class Chatting:
 
     @property
     def screen(self) -> list[str]:
-        return Screen().show(self.seen.seen).rstrip().splitlines()
+        return Screen().show(self.seen.output).rstrip().splitlines()
 
 
 @contextmanager
@@ -444,7 +444,7 @@ def chatting(*options: str) -> Iterator[Chatting]:
 def test_a_chat_begins_with_a_greeting_before_it_says_what_is_kept_where(cli: Cli) -> None:
     with chatting() as chat:
         assert chat.leave() == 0
-        seen = chat.seen.seen
+        seen = chat.seen.output
     assert seen.index("Hello!") < seen.index("/help lists") < seen.index(str(cli.data))
 
 
@@ -455,8 +455,8 @@ def test_on_a_terminal_answers_are_shown_as_markdown(cli: Cli, api: ChatApi) -> 
         assert chat.leave() == 0
     where = chat.screen.index("> 燈叫什麼？")
     assert chat.screen[where + 1 : where + 5] == ["燈叫做小明。", "", " • one", " • two"]
-    assert "\x1b[1m燈" in chat.seen.seen
-    assert said(cli) == ["燈叫什麼？", "**燈**叫做小明。\n\n- one\n- two"]
+    assert "\x1b[1m燈" in chat.seen.output
+    assert list_texts(cli) == ["燈叫什麼？", "**燈**叫做小明。\n\n- one\n- two"]
 
 
 def test_a_tool_call_is_one_dim_line(cli: Cli, api: ChatApi) -> None:
@@ -474,7 +474,7 @@ def test_alt_enter_begins_a_new_line_and_a_pasted_text_may_have_many(cli: Cli) -
         chat.say(f"第一行{ESCAPE}{ENTER}second")
         chat.say("\x1b[200~pasted\none\x1b[201~ and typed")
         assert chat.leave() == 0
-    assert said(cli)[::2] == ["第一行\nsecond", "pasted\none and typed"]
+    assert list_texts(cli)[::2] == ["第一行\nsecond", "pasted\none and typed"]
 
 
 def test_commands_and_ids_are_completed(cli: Cli) -> None:
@@ -502,7 +502,7 @@ def test_what_was_learned_is_said_quietly_and_can_be_taken_back(cli: Cli) -> Non
     (line,) = [line for line in chat.screen if line.startswith("learned: ")]
     assert "Alice" in line
     assert line.endswith("(/undo)")
-    assert "\x1b[2mlearned: " in chat.seen.seen
+    assert "\x1b[2mlearned: " in chat.seen.output
     assert cli.contents() == []
 
 
@@ -528,7 +528,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(cli: Cli, api: ChatApi) -> 
         assert chat.leave() == 0
     assert "stopped" in chat.screen
     assert "A whole answer." in chat.screen
-    assert said(cli)[-2:] == ["Again", "A whole answer."]
+    assert list_texts(cli)[-2:] == ["Again", "A whole answer."]
 
 
 def test_ctrl_c_empties_the_line_and_twice_at_an_empty_one_leaves(cli: Cli) -> None:
@@ -542,7 +542,7 @@ def test_ctrl_c_empties_the_line_and_twice_at_an_empty_one_leaves(cli: Cli) -> N
         chat.wait_for_prompt()
         chat.seen.type(CTRL_C)
         assert chat.seen.end() == 0
-    assert said(cli)[::2] == ["Hello", "Still here"]
+    assert list_texts(cli)[::2] == ["Hello", "Still here"]
     assert chat.screen.count("Press Ctrl-C again or Ctrl-D to quit.") == 2
 
 
@@ -572,7 +572,7 @@ def test_the_arrow_keys_bring_back_what_was_said_in_earlier_chats(cli: Cli) -> N
     with chatting() as chat:
         chat.say(UP)
         assert chat.leave() == 0
-    assert said(cli)[0] == "第二句"
+    assert list_texts(cli)[0] == "第二句"
     assert not [path.name for path in cli.data.iterdir() if "history" in path.name]
 
 
@@ -606,7 +606,7 @@ def test_hostile_text_does_not_act_on_the_terminal(cli: Cli, api: ChatApi) -> No
         chat.say("/memory")
         chat.say("/why")
         assert chat.leave() == 0
-    seen = chat.seen.seen
+    seen = chat.seen.output
     assert "owned" in seen
     assert not {"\x07", "\x9b", "\u202e"} & set(seen)
     assert "\x1b]" not in seen
@@ -633,7 +633,7 @@ class _Embeddings(BaseHTTPRequestHandler):
         self.send_error(400)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_what_is_remembered_is_made_ready_for_the_search_before_anything_is_said(

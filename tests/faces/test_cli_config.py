@@ -8,7 +8,7 @@ from tests.faces.conftest import Cli
 from turnleaf.settings import SETTINGS, Settings
 
 
-def written(cli: Cli) -> dict[str, object]:
+def read_settings(cli: Cli) -> dict[str, object]:
     found: dict[str, object] = json.loads(cli.folder.config.read_text("utf-8"))
     return found
 
@@ -52,7 +52,7 @@ def test_a_change_is_written_with_its_type_and_holds_at_once(
     result = cli("config", key, value)
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith(f"{key} = {value}\n  from      file\n")
-    assert written(cli) == {key: kept}
+    assert read_settings(cli) == {key: kept}
     (setting,) = [setting for setting in SETTINGS if setting.key == key]
     assert getattr(Settings.load(cli.data), setting.field) == kept
 
@@ -68,14 +68,14 @@ def test_a_change_leaves_the_rest_of_the_file_alone(cli: Cli) -> None:
     cli.data.mkdir()
     cli.folder.config.write_text('{"somebodyElse": {"備註": 1}, "enabled": false}', "utf-8")
     cli("config", "enabled", "on")
-    assert written(cli) == {"somebodyElse": {"備註": 1}, "enabled": True}
+    assert read_settings(cli) == {"somebodyElse": {"備註": 1}, "enabled": True}
 
 
 def test_unset_brings_the_default_back(cli: Cli) -> None:
     cli("config", "minNewMessages", "6")
     result = cli("config", "--unset", "minNewMessages")
     assert result.out.startswith("minNewMessages = 4\n  from      default\n")
-    assert written(cli) == {}
+    assert read_settings(cli) == {}
 
 
 def test_what_the_environment_sets_is_written_and_said_to_be_locked(
@@ -86,7 +86,7 @@ def test_what_the_environment_sets_is_written_and_said_to_be_locked(
     assert result.code == 0
     assert "the environment variable MEMORY_ENABLED overrides the file" in result.err
     assert result.out.startswith("enabled = off")
-    assert written(cli) == {"enabled": True}
+    assert read_settings(cli) == {"enabled": True}
     assert cli("config", "enabled", "--json").json["locked"] is True
     assert cli("config", "enabled").err == ""
 
@@ -111,7 +111,7 @@ def test_a_bad_value_is_refused_and_nothing_is_written(cli: Cli) -> None:
     result = cli("config", "minNewMessages", "many")
     assert (result.code, result.out) == (1, "")
     assert "minNewMessages must be a whole number of at least 1, not 'many'" in result.err
-    assert written(cli) == {"minNewMessages": 6}
+    assert read_settings(cli) == {"minNewMessages": 6}
 
 
 @pytest.mark.parametrize("arguments", [["minNewMesages"], ["minNewMesages", "6"]])

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from watchfiles import watch
 
+from tests.clocks import Clock
 from tests.faces.conftest import Cli
 from tests.postgres import empty_database, make_admin
-from tests.store.contracts.conftest import Clock
+from tests.store.contracts.conftest import START
 from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.transfer import FollowingFolder
@@ -32,7 +33,7 @@ def address() -> str:
 
 def fill_folder(folder: Path, space: str = "default") -> None:
     """Put something of everything into a folder."""
-    with Stores.open(folder, space=space, now=(clock := Clock())) as stores:
+    with Stores.open(folder, space=space, now=(clock := Clock(START))) as stores:
         fill(stores, clock)
 
 
@@ -43,7 +44,7 @@ def look(place: str | Path, space: str = "default") -> dict[str, object]:
 
 
 def _late() -> Clock:
-    clock = Clock()
+    clock = Clock(START)
     clock.pass_time(days=2)
     return clock
 
@@ -206,7 +207,7 @@ def test_a_conversation_goes_on_in_the_copy(cli: Cli, address: str) -> None:
 
 @pytest.fixture(params=["folder", "database"])
 def place(request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Have the program use a folder, then a database."""
+    """Run the program with a folder, then with a database."""
     named = str(cli.data) if request.param == "folder" else empty_database()
     monkeypatch.setenv("TURNLEAF_DATA_DIR", named)
     return named
@@ -224,7 +225,7 @@ def test_a_watched_folder_has_memory_notes_and_conversations_and_follows_them(
     place: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "watched"
-    with Stores.open(place, now=(clock := Clock())) as stores:
+    with Stores.open(place, now=(clock := Clock(START))) as stores:
         fill(stores, clock)
         following = FollowingFolder(stores, folder)
         following.update(ALL)

@@ -13,8 +13,8 @@ import pytest
 
 from tests.decisions import decide
 from tests.faces.conftest import Cli
-from tests.faces.test_cli_program import made_read_only
-from tests.store.older import archive, said, write_conversations
+from tests.faces.test_cli_program import make_read_only
+from tests.store.older import archive, make_messages, write_conversations
 from turnleaf import Message, __version__
 from turnleaf.core.learning.queue import Queued, Unread
 from turnleaf.settings import SETTINGS
@@ -89,7 +89,7 @@ def test_looking_changes_nothing(cli: Cli) -> None:
     cli.conversations.add_exchange("a", "b", "c")
     (cli.data / "prompts" / "memory" / "MEMORY.md").write_text("- by hand\n", "utf-8")
     (cli.data / "conversations" / "conversations.db").write_bytes(b"broken" * 200)
-    write_conversations(cli.data / "conversations", {"a": said("b")})
+    write_conversations(cli.data / "conversations", {"a": make_messages("b")})
     before = everything(cli.data)
     assert cli("doctor").code == 1
     assert everything(cli.data) == before
@@ -161,8 +161,8 @@ def test_what_is_kept_is_said(
 def test_a_json_file_keeps_a_short_history_and_it_is_said_what_to_do(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = write_conversations(cli.data / "talk", {"a": said("b")})
-    archive(cli.data / "talk", "a", said("older"))
+    file = write_conversations(cli.data / "talk", {"a": make_messages("b")})
+    archive(cli.data / "talk", "a", make_messages("older"))
     monkeypatch.setenv("TURNLEAF_CONVERSATIONS", str(file))
     result = cli("doctor", "--json")
     assert result.code == 0
@@ -173,7 +173,7 @@ def test_a_json_file_keeps_a_short_history_and_it_is_said_what_to_do(
 
 
 def test_what_an_older_version_left_is_named_before_and_after_it_is_taken_over(cli: Cli) -> None:
-    file = write_conversations(cli.data / "conversations", {"a": said("b")})
+    file = write_conversations(cli.data / "conversations", {"a": make_messages("b")})
     (warning,) = messages(cli("doctor", "--json").json, "warning")
     assert warning == f"{file} is of an older version; the next command takes it over"
     assert cli("history").code == 0
@@ -225,7 +225,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem(cli: Cli, tmp_path: Path
 
 def test_a_read_only_folder_is_a_problem(cli: Cli) -> None:
     cli.remember(MING)
-    with made_read_only(cli.data):
+    with make_read_only(cli.data):
         done = cli.fork("doctor", "--json", is_powerless=True)
     assert done.code == 1
     assert "cannot be written to" in messages(done.json, "error")[0]
@@ -242,7 +242,7 @@ def test_an_unreadable_folder_is_a_problem(cli: Cli) -> None:
     assert "cannot be read" in messages(done.json, "error")[0]
 
 
-def failed_learning(cli: Cli) -> None:
+def fail_learning(cli: Cli) -> None:
     store = LearningStore(cli.data / "learning.db")
     store.enqueue("cli:session-1", [Queued(Message("user", MING))])
     batch = store.claim("cli:session-1")
@@ -252,7 +252,7 @@ def failed_learning(cli: Cli) -> None:
 
 
 def test_the_last_error_of_learning_and_what_waits_are_shown(cli: Cli) -> None:
-    failed_learning(cli)
+    fail_learning(cli)
     report = cli("doctor", "--json").json
     assert report["lastError"]["message"] == "模型沒有回答"
     assert report["lastError"]["conversation"] == "cli:session-1"

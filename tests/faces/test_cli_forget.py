@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.standins.scripted import ScriptedModel, learnt
+from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant
 from turnleaf.core.prompt.composer import Document
 
@@ -42,7 +42,7 @@ def holding(folder: Path, text: str) -> list[str]:
 def fill(assistant: Assistant, key: str = KEY) -> None:
     """Leave a trace in every place that there is."""
     model(assistant).turns = [[("append_daily_log", {"entry": f"met {SECRET}"}), "Noted."]]
-    model(assistant).facts = [[learnt(SECRET)], [learnt(f"{SECRET}, says the paper")]]
+    model(assistant).facts = [[make_fact(SECRET)], [make_fact(f"{SECRET}, says the paper")]]
     assistant.reply(key, f"My friend is {SECRET}")
     assistant.flush()
     paper = Document("paper.txt", f"{SECRET}, says the paper")
@@ -126,7 +126,7 @@ def test_what_came_from_a_document_is_erased_and_the_rest_stays(
     cli: Cli, assistant: Assistant
 ) -> None:
     claim = "倉庫的鎖是鐵衛牌"
-    model(assistant).facts = [[learnt(claim)]]
+    model(assistant).facts = [[make_fact(claim)]]
     assistant.reply(KEY, "看看這份說明書", documents=[Document("說明書.md", claim)])
     assistant.flush()
     (waiting,) = assistant.pending.get_all()

@@ -274,8 +274,8 @@ def test_an_export_on_a_terminal_shows_escape_codes_and_does_not_send_them(cli: 
     say(cli, "web:1", "Red \x1b[31m")
     with terminal("history", "export", "1") as screen:
         assert screen.end() == 0
-        assert "Red \\x1b[31m" in screen.seen
-        assert "\x1b[31m" not in screen.seen
+        assert "Red \\x1b[31m" in screen.output
+        assert "\x1b[31m" not in screen.output
 
 
 # Erasing

@@ -22,7 +22,7 @@ DOCS = Path(__file__).parents[2] / "docs/integrate/mcp.md"
 VARIABLE = "TURNLEAF_HTTP_TOKEN"
 
 
-def told(client: str, text: str) -> dict[str, Any]:
+def read_as_client(client: str, text: str) -> dict[str, Any]:
     """Read what is printed as the client does."""
     if client == "claude":
         *command, last = shlex.split(text)
@@ -39,7 +39,7 @@ def told(client: str, text: str) -> dict[str, Any]:
 def test_a_client_is_told_which_program_to_start_over_which_folder(cli: Cli, client: str) -> None:
     result = cli("--data-dir", "資料 1", "mcp", "config", "--client", client)
     assert result.code == 0
-    server = told(client, result.out)
+    server = read_as_client(client, result.out)
     folder = str(Path.cwd() / "資料 1")
     assert [server["command"], *server["args"]] == [
         sys.executable, "-P", "-m", "turnleaf", "--data-dir", folder, "mcp",
@@ -60,7 +60,7 @@ def test_a_server_on_this_machine_needs_no_token(
     cli: Cli, client: str, given: tuple[str, ...], url: str
 ) -> None:
     result = cli("mcp", "config", "--client", client, "--http", *given)
-    server = told(client, result.out)
+    server = read_as_client(client, result.out)
     assert server["url"] == url
     assert "oken" not in result.out + result.err
 
@@ -69,7 +69,7 @@ def test_a_server_on_this_machine_that_has_a_token_may_need_it(cli: Cli) -> None
     cli.data.mkdir()
     (cli.data / "http-token").write_text("s3cret" * 10, "utf-8")
     result = cli("mcp", "config", "--client", "codex", "--http")
-    assert told("codex", result.out)["bearer_token_env_var"] == VARIABLE
+    assert read_as_client("codex", result.out)["bearer_token_env_var"] == VARIABLE
     assert str(cli.data / "http-token") in result.err
 
 
@@ -89,7 +89,7 @@ def test_the_token_of_another_machine_is_named_and_not_shown(
     (cli.data / "http-token").write_text("s3cret" * 10, "utf-8")
     address = "https://memory.example/turnleaf/#token=s3cret"
     result = cli("mcp", "config", "--client", client, "--http", address)
-    assert told(client, result.out)["url"] == "https://memory.example/turnleaf/mcp"
+    assert read_as_client(client, result.out)["url"] == "https://memory.example/turnleaf/mcp"
     assert where in result.out
     assert "s3cret" not in result.out + result.err
     assert str(cli.data / "http-token") in result.err

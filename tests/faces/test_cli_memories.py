@@ -289,7 +289,7 @@ with Stores.open({place!r}) as stores:
 
 @pytest.fixture(params=["folder", "database"])
 def place(request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Have the program use a folder, then a database."""
+    """Run the program with a folder, then with a database."""
     named = str(cli.data) if request.param == "folder" else empty_database()
     monkeypatch.setenv("TURNLEAF_DATA_DIR", named)
     return named

@@ -26,7 +26,7 @@ def chat() -> Iterator[ChatApi]:
 
 
 def use(patch: pytest.MonkeyPatch, url: str) -> None:
-    """Have a model at an address answer."""
+    """Answer as a model at an address."""
     patch.setenv("TURNLEAF_MODEL", "compatible:qwen3")
     patch.setenv("TURNLEAF_MODEL_URL", url)
 
@@ -180,15 +180,15 @@ def test_setup_shows_what_was_found_and_saves_a_model_that_answers(
     chat.answer("ready")
     with terminal("setup") as screen:
         screen.wait_for("Which one should answer?")
-        assert f"1  Ollama ({chat.url})" in screen.seen
+        assert f"1  Ollama ({chat.url})" in screen.output
         screen.type("ninety\n")
         screen.wait_for("Type one of the numbers")
         screen.type("1\n")
         screen.wait_for("Which model?")
         screen.type("small\n")
         assert screen.end() == 0
-    assert "ollama:small answers" in screen.seen
-    assert "your words stay on this machine" in screen.seen
+    assert "ollama:small answers" in screen.output
+    assert "your words stay on this machine" in screen.output
     assert chat.requests[0].body["model"] == "small"
     assert cli("config", "model", "--json").json["value"] == "ollama:small"
 
@@ -205,17 +205,17 @@ def test_setup_keeps_nothing_where_the_test_fails_and_shows_no_key(
         screen.wait_for("Which model?")
         screen.type("1\n")
         assert screen.end() == 1
-    assert "does not have this model" in screen.seen
+    assert "does not have this model" in screen.output
     assert cli("config", "model", "--json").json["value"] is None
 
 
 def test_setup_says_what_it_is_for_and_ends_with_q(cli: Cli) -> None:
     with terminal("setup") as screen:
         screen.wait_for("Which one should answer?")
-        assert screen.seen.index("Choose what answers") < screen.seen.index("1  ")
+        assert screen.output.index("Choose what answers") < screen.output.index("1  ")
         screen.type("q\n")
         assert screen.end() == 1
-    assert "Nothing was changed." in screen.seen
+    assert "Nothing was changed." in screen.output
 
 
 def test_setup_can_stay_without_a_model(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_setup_can_stay_without_a_model(cli: Cli, monkeypatch: pytest.MonkeyPatc
         screen.wait_for("Which one should answer?")
         screen.type("Stay without a model\n")
         assert screen.end() == 0
-    assert "quotes what it remembers" in screen.seen
+    assert "quotes what it remembers" in screen.output
     assert cli("config", "model", "--json").json["value"] == "recall"
 
 

@@ -220,7 +220,7 @@ def test_what_is_made_is_its_owner_s_alone(cli: Cli) -> None:
 
 
 @contextmanager
-def made_read_only(folder: Path) -> Iterator[None]:
+def make_read_only(folder: Path) -> Iterator[None]:
     places = [path for path in (folder, *folder.rglob("*")) if path.is_dir()]
     for place in places:
         place.chmod(0o500)
@@ -235,7 +235,7 @@ def made_read_only(folder: Path) -> Iterator[None]:
 def test_a_read_only_folder_is_an_error_that_says_so(cli: Cli, arguments: str) -> None:
     (lamp,) = cli.remember(LAMP)
     before = cli.memory.location.read_bytes()
-    with made_read_only(cli.data):
+    with make_read_only(cli.data):
         done = cli.fork(*arguments.replace("ID", lamp).split(), is_powerless=True)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("error: cannot ")
@@ -246,7 +246,7 @@ def test_a_read_only_folder_is_an_error_that_says_so(cli: Cli, arguments: str) -
 @pytest.mark.parametrize("command", ["history", "history slack:1"])
 def test_conversations_can_be_read_in_a_read_only_folder(cli: Cli, command: str) -> None:
     cli.conversations.add_exchange("slack:1", MING, "好")
-    with made_read_only(cli.data):
+    with make_read_only(cli.data):
         done = cli.fork(*command.split(), is_powerless=True)
     assert (done.code, done.err) == (0, "")
     assert ("slack:1" if command == "history" else MING) in done.out
@@ -255,7 +255,7 @@ def test_conversations_can_be_read_in_a_read_only_folder(cli: Cli, command: str)
 def test_a_read_only_folder_can_be_read(cli: Cli, tmp_path: Path) -> None:
     cli.remember(LAMP)
     cli.daily.append(LAMP)
-    with made_read_only(cli.data):
+    with make_read_only(cli.data):
         for command in ("memories", "search lamp", "today", "export", "backup ../copy.tar.gz"):
             words = command.replace("..", str(tmp_path)).split()
             done = cli.fork(*words, is_powerless=True)
@@ -360,9 +360,9 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(
     monkeypatch.setenv("NO_COLOR", "1")
     with terminal("search", "lamp") as plain:
         assert plain.end() == 0
-    assert "\x1b[" in coloured.seen
-    assert "\x1b" not in plain.seen
-    assert LAMP in plain.seen
+    assert "\x1b[" in coloured.output
+    assert "\x1b" not in plain.output
+    assert LAMP in plain.output
 
 
 def test_a_pipe_gets_no_colour_even_by_force(cli: Cli) -> None:
@@ -387,7 +387,7 @@ def test_a_narrow_terminal_keeps_ids_whole_and_shows_the_memory(
     monkeypatch.setenv("NO_COLOR", "1")
     with terminal("memories", columns=columns) as narrow:
         assert narrow.end() == 0
-    header, *lines = narrow.seen.splitlines()
+    header, *lines = narrow.output.splitlines()
     assert header.split() == headings
     assert lines[0].startswith(f"{memory['id']}  ")
     assert MING.startswith(lines[0].split()[-1])
@@ -397,15 +397,15 @@ def test_a_narrow_terminal_wraps_an_id_that_would_fill_it(cli: Cli) -> None:
     cli("import", "-", stdin=json.dumps([{"id": "x" * 70, "content": MING}]))
     with terminal("memories", columns=60) as narrow:
         assert narrow.end() == 0
-    assert MING in narrow.seen
-    assert narrow.seen.count("x") == 70
+    assert MING in narrow.output
+    assert narrow.output.count("x") == 70
 
 
 def test_a_narrow_terminal_loses_no_character(cli: Cli) -> None:
     cli.remember(MING * 5)
     with terminal("memories", columns=44) as narrow:
         assert narrow.end() == 0
-    lines = [line.split()[-1] for line in narrow.seen.splitlines()[1:]]
+    lines = [line.split()[-1] for line in narrow.output.splitlines()[1:]]
     assert "".join(lines).endswith(MING)
     assert "".join(lines).count("小明") == 5
 
@@ -441,21 +441,21 @@ def test_an_interrupted_question_exits_quietly_with_130(cli: Cli) -> None:
         person.wait_for("for none:")
         person.process.send_signal(signal.SIGINT)
         assert person.end() == 130
-    assert "Traceback" not in person.seen
+    assert "Traceback" not in person.output
     assert len(cli.contents()) == 2
 
 
 def test_remember_at_a_terminal_without_text_says_what_to_give(cli: Cli) -> None:
     with terminal("remember") as person:
         assert person.end() == 2
-    assert "no text given" in person.seen
+    assert "no text given" in person.output
 
 
 # Completion
 
 
 def test_completion_names_commands_and_options(cli: Cli) -> None:
-    def completed(*words: str) -> list[str]:
+    def complete(*words: str) -> list[str]:
         environ = {
             "_TURNLEAF_COMPLETE": "bash_complete",
             "COMP_WORDS": " ".join(["turnleaf", *words]),
@@ -463,10 +463,10 @@ def test_completion_names_commands_and_options(cli: Cli) -> None:
         }
         return cli.fork(environ=environ).out.split()
 
-    assert completed("rem") == ["plain,remember"]
-    assert "plain,--category" in completed("remember", "--")
-    assert completed("export", "--format", "m") == ["plain,markdown"]
-    assert completed("--data-dir", "da") == ["dir,da"]
+    assert complete("rem") == ["plain,remember"]
+    assert "plain,--category" in complete("remember", "--")
+    assert complete("export", "--format", "m") == ["plain,markdown"]
+    assert complete("--data-dir", "da") == ["dir,da"]
 
 
 @pytest.mark.parametrize("environ", [{}, {"COMP_WORDS": "turnleaf", "COMP_CWORD": "x"}])

@@ -126,7 +126,7 @@ def test_an_escape_code_in_what_waits_does_not_act(cli: Cli) -> None:
         seen.wait_for("uit?")
         seen.type("q\n")
         assert seen.end() == 0
-    assert "\x1b" not in seen.seen
+    assert "\x1b" not in seen.output
 
 
 def test_on_a_terminal_one_is_asked_about_after_the_other(cli: Cli) -> None:
@@ -143,4 +143,4 @@ def test_on_a_terminal_one_is_asked_about_after_the_other(cli: Cli) -> None:
         assert seen.end() == 0
     assert sorted(cli.contents()) == sorted([order[0], f"{order[3]}，很亮"])
     assert contents(cli) == [order[2], order[4]]
-    assert "2 facts still pending review" in seen.seen
+    assert "2 facts still pending review" in seen.output

@@ -34,7 +34,7 @@ def only(cli: Cli) -> dict[str, Any]:
 
 
 def earlier(cli: Cli, **ago: float) -> ScheduleStore:
-    """Give the store as it was then."""
+    """Return the store as it was then."""
     moment = datetime.now(UTC) - timedelta(**ago)
     return ScheduleStore(cli.folder.schedules, now=lambda: moment)
 

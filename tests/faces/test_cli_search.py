@@ -11,7 +11,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
-from tests.store.older import said, write_conversations
+from tests.store.older import make_messages, write_conversations
 from turnleaf import Message
 from turnleaf.core.messages import NewMessage
 from turnleaf.llm.embeddings import LocalEmbedder
@@ -96,7 +96,7 @@ def test_facts_days_and_messages_are_found_and_told_apart(cli: Cli) -> None:
 
 def test_what_an_older_version_kept_is_found(cli: Cli) -> None:
     folder = cli.folder.conversations(Settings()).parent
-    write_conversations(folder, {"cli:a": said("護照在抽屜")})
+    write_conversations(folder, {"cli:a": make_messages("護照在抽屜")})
     found = cli("search", "護照", "--json")
     assert [hit["text"] for hit in found.json] == ["護照在抽屜"]
     assert "took over 1 message of 1 conversation" in found.err
@@ -132,10 +132,10 @@ def test_the_match_is_set_off_on_a_terminal(cli: Cli) -> None:
     cli.remember(MING, "I went running")
     with terminal("search", "小明") as seen:
         assert seen.end() == 0
-    assert "客廳的燈叫做\x1b[1;33m小明\x1b[0m" in seen.seen
+    assert "客廳的燈叫做\x1b[1;33m小明\x1b[0m" in seen.output
     with terminal("search", "run") as seen:
         assert seen.end() == 0
-    assert "I went \x1b[1;33mrunning\x1b[0m" in seen.seen
+    assert "I went \x1b[1;33mrunning\x1b[0m" in seen.output
 
 
 def test_a_long_text_is_shown_shortened_and_a_pipe_gets_it_whole(cli: Cli) -> None:
@@ -197,7 +197,7 @@ def test_a_search_computes_missing_vectors_after_it_has_answered(
     assert texts(cli, "morning drink") == ["我早上喝烏龍茶"]
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class LocalEmbeddingsHandler(BaseHTTPRequestHandler):
     """A server of embeddings, as Ollama is one, around the model on this machine."""
 
     def do_POST(self) -> None:
@@ -211,7 +211,7 @@ class Endpoint(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_a_model_that_is_served_is_used_and_its_end_survived(
@@ -219,7 +219,7 @@ def test_a_model_that_is_served_is_used_and_its_end_survived(
 ) -> None:
     monkeypatch.setenv("EMBEDDINGS", "on")
     cli.remember("我早上喝烏龍茶", LAMP, BOILER)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), LocalEmbeddingsHandler) as server:
         Thread(target=server.serve_forever).start()
         monkeypatch.setenv("EMBEDDINGS_URL", f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("EMBEDDINGS_MODEL", "usem3")

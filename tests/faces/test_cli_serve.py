@@ -31,7 +31,7 @@ SECONDS = 120
 LAST_LINE = "Press Ctrl-C to stop."
 
 
-class Served:
+class ServerProcess:
     """A server in a process of its own, and what it said at its start."""
 
     def __init__(self, process: Process, out: TextIO, errors: TextIO) -> None:
@@ -51,7 +51,7 @@ class Served:
         with urlopen(Request(url, data, sent | headers), timeout=SECONDS) as answer:
             return answer.read().decode()
 
-    def be_refused(self, path: str, body: object = None, **headers: str) -> tuple[int, str]:
+    def expect_refusal(self, path: str, body: object = None, **headers: str) -> tuple[int, str]:
         """Ask for what is refused, and return the status and the text of that."""
         with pytest.raises(HTTPError) as caught:
             self.ask(path, body, **headers)
@@ -76,7 +76,7 @@ class Process(Protocol):
 
 
 @contextmanager
-def served(*options: str, is_new: bool = False, **environ: str) -> Iterator[Served]:
+def run_server(*options: str, is_new: bool = False, **environ: str) -> Iterator[ServerProcess]:
     """Run a server on a free port, in a new interpreter if its start matters."""
     arguments = ["serve", "--port", "0", *options]
     variables = {**os.environ, **environ}
@@ -94,7 +94,7 @@ def served(*options: str, is_new: bool = False, **environ: str) -> Iterator[Serv
         guard = threading.Timer(SECONDS, process.kill)
         guard.start()
         try:
-            yield Served(process, out, errors)
+            yield ServerProcess(process, out, errors)
         finally:
             guard.cancel()
             process.kill()
@@ -112,7 +112,7 @@ def greeting(out: TextIO) -> str:
 def test_it_says_where_it_is_and_ends_in_peace_with_a_stream_open(
     cli: Cli, by: signal.Signals
 ) -> None:
-    with served(is_new=by == signal.SIGINT) as server:
+    with run_server(is_new=by == signal.SIGINT) as server:
         assert server.address == f"http://127.0.0.1:{server.port}/"
         assert "token" not in server.said
         assert f"data folder  {cli.data}" in server.said
@@ -131,10 +131,10 @@ def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli:
     cli.remember("我吃素")
     page = cli.memory.location
     text = page.read_bytes()
-    with served() as server:
+    with run_server() as server:
         os.truncate(page, 200_000_000)
         for path, body in (("api/memory/main", None), ("api/chat", {"message": "hello"})):
-            status, refusal = server.be_refused(path, body)
+            status, refusal = server.expect_refusal(path, body)
             problem = json.loads(refusal)
             assert (status, problem["status"], problem["code"]) == (503, 503, "storage")
             assert "200,000,000 bytes; the limit is 8,000,000" in problem["detail"]
@@ -146,7 +146,7 @@ def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli:
 
 
 def test_what_was_said_is_learned_before_it_ends(cli: Cli) -> None:
-    with served() as server:
+    with run_server() as server:
         server.ask("api/chat", {"message": "我住在台北"})
         assert server.end()[0] == 0
     assert any("台北" in content for content in cli.contents())
@@ -155,7 +155,7 @@ def test_what_was_said_is_learned_before_it_ends(cli: Cli) -> None:
 def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with served(TURNLEAF_EXTRACT_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
+        with run_server(TURNLEAF_EXTRACT_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
             server.ask("api/chat", {"message": "我住在台北"})
             code, _, err = server.end()
     assert code == 0
@@ -178,7 +178,7 @@ def test_a_turn_whose_model_is_silent_does_not_keep_it_from_ending(
 ) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with served(TURNLEAF_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
+        with run_server(TURNLEAF_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
             data = json.dumps(body).encode()
             head = f"POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(data)}\r\n"
             with closing(socket.create_connection(("127.0.0.1", server.port), SECONDS)) as asking:
@@ -206,7 +206,7 @@ def test_a_call_in_c_that_never_ends_does_not_keep_it_from_ending(cli: Cli, tmp_
     door = tmp_path / "door"
     os.mkfifo(door)
     (tmp_path / "sitecustomize.py").write_text(HOLDING.format(str(door)), "utf-8")
-    with served(is_new=True, PYTHONPATH=str(tmp_path)) as server:
+    with run_server(is_new=True, PYTHONPATH=str(tmp_path)) as server:
         server.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})
         door.write_text("now", "utf-8")
         assert server.out.readline() == "holding\n"
@@ -215,7 +215,7 @@ def test_a_call_in_c_that_never_ends_does_not_keep_it_from_ending(cli: Cli, tmp_
 
 
 def test_two_servers_share_one_folder(cli: Cli) -> None:
-    with served() as one, served() as other:
+    with run_server() as one, run_server() as other:
         one.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})
         assert "小明" in other.ask("api/memory/facts")
         assert (one.end()[0], other.end()[0]) == (0, 0)
@@ -224,12 +224,12 @@ def test_two_servers_share_one_folder(cli: Cli) -> None:
 
 def test_elsewhere_it_needs_a_token_that_comes_into_no_log(cli: Cli) -> None:
     path = cli.data / "http-token"
-    with served("--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
+    with run_server("--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
         token = path.read_text("utf-8").strip()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert f"token        in {path}\n" in server.said
         assert token not in server.said
-        assert server.be_refused("api/memory/facts")[0] == 401
+        assert server.expect_refusal("api/memory/facts")[0] == 401
         assert json.loads(server.ask("api/memory/facts", Authorization=f"Bearer {token}"))
         _, out, err = server.end()
         assert "not encrypted" in err
@@ -239,7 +239,7 @@ def test_elsewhere_it_needs_a_token_that_comes_into_no_log(cli: Cli) -> None:
 
 def test_in_a_terminal_the_token_is_shown_once(cli: Cli) -> None:
     path = cli.data / "http-token"
-    first, later = shown_in_a_terminal(), shown_in_a_terminal()
+    first, later = read_greeting_in_a_terminal(), read_greeting_in_a_terminal()
     token = path.read_text("utf-8").strip()
     assert f"#token={token} " in first
     assert token not in later
@@ -247,8 +247,8 @@ def test_in_a_terminal_the_token_is_shown_once(cli: Cli) -> None:
     assert str(path) in later
 
 
-def shown_in_a_terminal() -> str:
-    """Run a server that needs its token until it has greeted, and give what it showed."""
+def read_greeting_in_a_terminal() -> str:
+    """Run a server that needs its token until it has greeted and return what it showed."""
     ours, its = pty.openpty()
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         arguments = ["serve", "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
@@ -269,10 +269,10 @@ def shown_in_a_terminal() -> str:
 def test_names_are_allowed_by_option_and_by_the_environment(cli: Cli) -> None:
     names = "one.example, two.example:9000"
     options = ("--allow-host", "memory.example.org", "--verbose")
-    with served(*options, TURNLEAF_ALLOWED_HOSTS=names) as server:
+    with run_server(*options, TURNLEAF_ALLOWED_HOSTS=names) as server:
         for name in ("memory.example.org", "one.example:1", "two.example:9000"):
             assert server.ask("healthz?q=secret", Host=name)
-        assert server.be_refused("healthz", Host="two.example")[0] == 421
+        assert server.expect_refusal("healthz", Host="two.example")[0] == 421
         _, out, err = server.end()
     assert out == ""
     assert (
@@ -287,7 +287,7 @@ def test_the_page_is_opened_in_the_browser(cli: Cli, tmp_path: Path) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n', "utf-8")
     browser.chmod(0o700)
-    with served("--open", BROWSER=f"{browser} %s") as server:
+    with run_server("--open", BROWSER=f"{browser} %s") as server:
         opened = told.read_text("utf-8").strip()
         assert opened.startswith(f"{server.address}operator/")
         server.end()
@@ -379,12 +379,12 @@ def test_the_log_for_machines_has_a_line_of_json_for_each_request_and_warning(
     place = tmp_path / "secret"
     place.write_text(f"{token}\n", "utf-8")
     options = ("--host", "0.0.0.0", "--token-file", str(place), "--log-format", "json")  # noqa: S104
-    with served(*options) as server:
+    with run_server(*options) as server:
         assert f"token        in {place}" in server.said
         asked = {"Authorization": f"Bearer {token}", "X-Request-ID": "trace-1"}
         assert "# TYPE" in server.ask("metrics", **asked)
         assert json.loads(server.ask("readyz")) == {"status": "ready"}
-        assert server.be_refused("api/memory/main")[0] == 401
+        assert server.expect_refusal("api/memory/main")[0] == 401
         code, _, err = server.end()
     assert code == 0
     warning, *lines = [json.loads(line) for line in err.splitlines()]

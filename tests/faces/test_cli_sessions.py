@@ -15,7 +15,7 @@ def ask(*options: str) -> str:
     """Ask something on a terminal, and return all that is seen."""
     with terminal("ask", *options, "Hello", columns=400) as seen:
         assert seen.end() == 0
-        return seen.seen
+        return seen.output
 
 
 @pytest.fixture(autouse=True)

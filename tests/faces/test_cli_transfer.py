@@ -18,7 +18,7 @@ from tests import imports as samples
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from tests.standins.chat_api import ChatApi
-from tests.store.older import archive, said, write_conversations
+from tests.store.older import archive, make_messages, write_conversations
 from tests.strategies import MOMENT, facts, texts, thorough
 from turnleaf.core import markdown
 from turnleaf.core.memories import Memory, from_json, to_json
@@ -372,8 +372,8 @@ def test_an_empty_folder_needs_no_question(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_backup_of_an_older_version_is_shown_whole_and_once(cli: Cli) -> None:
     folder = cli.data / "conversations"
-    archive(folder, "cli:1", said("zero", "one"))
-    write_conversations(folder, {"cli:1": said("zero", "one", "two")[1:]})
+    archive(folder, "cli:1", make_messages("zero", "one"))
+    write_conversations(folder, {"cli:1": make_messages("zero", "one", "two")[1:]})
     cli("backup", "older.tar.gz")
     assert cli("history").code == 0
     running = cli.conversations

@@ -14,7 +14,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import SECONDS
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import ScriptedModel, learnt
+from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant
 
 TOMATOES = "陽台的番茄是阿嬤種的"
@@ -34,7 +34,7 @@ def api(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatApi]:
 
 
 def facts(*texts: str) -> str:
-    return json.dumps({"facts": [learnt(text) for text in texts]}, ensure_ascii=False)
+    return json.dumps({"facts": [make_fact(text) for text in texts]}, ensure_ascii=False)
 
 
 def find_workers(cli: Cli) -> list[int]:
@@ -107,7 +107,7 @@ def test_what_a_killed_worker_was_at_is_learned_by_the_next_program(cli: Cli, ap
     cli.wait_for_worker()
     assert cli.contents() == []
     model, later = ScriptedModel(), datetime.now(UTC) + timedelta(hours=1)
-    model.facts = [[learnt(TOMATOES)], [learnt(TOMATOES)]]
+    model.facts = [[make_fact(TOMATOES)], [make_fact(TOMATOES)]]
     with Assistant(cli.data, model=model, now=lambda: later):
         pass
     assert cli.contents() == [TOMATOES]

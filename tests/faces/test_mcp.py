@@ -45,7 +45,7 @@ INITIALIZE = {
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def served(folder: Path, *options: str) -> StdioServerParameters:
+def make_parameters(folder: Path, *options: str) -> StdioServerParameters:
     command, *arguments = stdio_command(Stores.open(folder))
     return StdioServerParameters(
         command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
@@ -85,7 +85,7 @@ class Talk:
 def talking(folder: Path, *options: str) -> Iterator[Talk]:
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(served(folder, *options))) as client,
+        portal.wrap_async_context_manager(Client(make_parameters(folder, *options))) as client,
     ):
         yield Talk(folder, client, portal)
 
@@ -135,22 +135,28 @@ def test_manage_memory_works_on_the_store_without_home_assistant(talk: Talk) -> 
 def test_each_tool_answers_as_its_schema_says(talk: Talk) -> None:
     schemas = {name: tool.output_schema for name, tool in talk.tools().items()}
 
-    def told(name: str, /, **arguments: object) -> dict[str, Any]:
+    def call_tool(name: str, /, **arguments: object) -> dict[str, Any]:
         # Of what succeeds the client sees to it; of what fails it does not.
         result = talk.call(name, **arguments)
         jsonschema.validate(result, schemas[name])
         return result
 
-    saved = told("append_memory", fact="我住在台北", category="家")
-    assert "already" in told("append_memory", fact="我住在台北")["note"]
-    assert told("append_daily_log", entry="換了燈泡")["saved"] == "換了燈泡"
-    assert "我住在台北" in told("read_memory")["content"]
-    assert [one["text"] for one in told("search_memory", query="台北")["results"]] == ["我住在台北"]
-    assert len(told("search_memory", query="燈泡")["results"]) == 1
-    assert [one["id"] for one in told("manage_memory", action="list")["memories"]] == [saved["id"]]
-    assert told("manage_memory", action="search", search="台北")["memories"]
-    assert told("manage_memory", action="update", id=saved["id"], content="我住在高雄")["success"]
-    assert told("manage_memory", action="delete", id=saved["id"])["deleted"]
+    saved = call_tool("append_memory", fact="我住在台北", category="家")
+    assert "already" in call_tool("append_memory", fact="我住在台北")["note"]
+    assert call_tool("append_daily_log", entry="換了燈泡")["saved"] == "換了燈泡"
+    assert "我住在台北" in call_tool("read_memory")["content"]
+    assert [one["text"] for one in call_tool("search_memory", query="台北")["results"]] == [
+        "我住在台北"
+    ]
+    assert len(call_tool("search_memory", query="燈泡")["results"]) == 1
+    assert [one["id"] for one in call_tool("manage_memory", action="list")["memories"]] == [
+        saved["id"]
+    ]
+    assert call_tool("manage_memory", action="search", search="台北")["memories"]
+    assert call_tool("manage_memory", action="update", id=saved["id"], content="我住在高雄")[
+        "success"
+    ]
+    assert call_tool("manage_memory", action="delete", id=saved["id"])["deleted"]
     for name, wrong in (
         ("read_memory", {"x": "y"}),
         ("append_memory", {}),
@@ -159,26 +165,26 @@ def test_each_tool_answers_as_its_schema_says(talk: Talk) -> None:
         ("manage_memory", {"action": "delete", "id": "nobody"}),
         ("manage_schedule", {"action": "add", "prompt": "x", "timing": "later"}),
     ):
-        assert told(name, **wrong)["success"] is False
+        assert call_tool(name, **wrong)["success"] is False
     source = talk.memory.changes()[-1].source
     assert source is not None
     assert source.conversation == "slack:1.5"
 
 
 def test_manage_schedule_adds_changes_and_removes(talk: Talk) -> None:
-    def told(action: str, /, **arguments: object) -> dict[str, Any]:
+    def manage(action: str, /, **arguments: object) -> dict[str, Any]:
         return talk.call("manage_schedule", action=action, **arguments)
 
-    made = told("add", prompt="今天有什麼事？", timing="0 9 * * 1-5", timezone="Asia/Taipei")
+    made = manage("add", prompt="今天有什麼事？", timing="0 9 * * 1-5", timezone="Asia/Taipei")
     store = ScheduleStore(talk.folder / "schedules.json")
     assert [(one.id, one.prompt) for one in store.get_all()] == [(made["id"], "今天有什麼事？")]
     store.begin(made["id"])
-    assert told("runs", id=made["id"])["runs"][0]["state"] == "running"
-    assert told("pause", id=made["id"])["paused"] is True
-    assert told("resume", id=made["id"])["paused"] is False
-    assert told("update", id=made["id"], name="早報")["name"] == "早報"
-    assert [one["name"] for one in told("list")["schedules"]] == ["早報"]
-    assert told("remove", id=made["id"])["removed"] is True
+    assert manage("runs", id=made["id"])["runs"][0]["state"] == "running"
+    assert manage("pause", id=made["id"])["paused"] is True
+    assert manage("resume", id=made["id"])["paused"] is False
+    assert manage("update", id=made["id"], name="早報")["name"] == "早報"
+    assert [one["name"] for one in manage("list")["schedules"]] == ["早報"]
+    assert manage("remove", id=made["id"])["removed"] is True
     assert store.get_all() == []
 
 
@@ -266,7 +272,7 @@ def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
 
     async def all_at_once() -> None:
         async with (
-            Client(served(talk.folder)) as other,
+            Client(make_parameters(talk.folder)) as other,
             anyio.create_task_group() as group,
         ):
             group.start_soon(chat)
@@ -299,7 +305,7 @@ server.wait()
 """
 
 
-def called(number: int, name: str, **arguments: str) -> dict[str, object]:
+def make_call(number: int, name: str, **arguments: str) -> dict[str, object]:
     params = {"name": name, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
@@ -309,7 +315,7 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
 ) -> None:
     memory = MemoryStore(tmp_path / MEMORY)
     memory.add("我住在台北")
-    requests = [INITIALIZE, INITIALIZED, called(2, "append_memory", fact="客廳的燈叫做小明")]
+    requests = [INITIALIZE, INITIALIZED, make_call(2, "append_memory", fact="客廳的燈叫做小明")]
     command = [
         sys.executable,
         "-c",
@@ -357,7 +363,7 @@ def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     (tmp_path / "prompts/memory/changes.jsonl").write_text("damaged\n", "utf-8")
     half = {"fact": "小明\ud83d和\\ud83d\U0001f4a1"}
     requests = [
-        INITIALIZE, INITIALIZED, called(2, "append_memory", **half), called(3, "read_memory"),
+        INITIALIZE, INITIALIZED, make_call(2, "append_memory", **half), make_call(3, "read_memory"),
     ]  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-c", NOISY, str(tmp_path)],

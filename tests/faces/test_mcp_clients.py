@@ -36,7 +36,7 @@ SECONDS = 120
 
 
 @dataclass(frozen=True)
-class Place:
+class ServedFolder:
     """A data folder that is served, and an environment with nothing of the machine's in it."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedFolder]:
     home = tmp_path_factory.mktemp("home")
     folder = home / "資料"
     programs = os.pathsep.join([str(CLAUDE.parent), os.environ["PATH"]])
@@ -84,12 +84,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         port = server.stdout.readline().rstrip("/\n").rpartition(":")[2]
         token = (folder / "http-token").read_text("utf-8").strip()
         url = f"http://0.0.0.0:{port}/mcp"
-        yield Place(folder, url, environ | {"TURNLEAF_HTTP_TOKEN": token})
+        yield ServedFolder(folder, url, environ | {"TURNLEAF_HTTP_TOKEN": token})
         server.terminate()
         assert server.wait(SECONDS) == 0
 
 
-def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
+def test_the_official_client_uses_each_tool_over_http(place: ServedFolder) -> None:
     async def session() -> None:
         headers = {"Authorization": f"Bearer {place.token}"}
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -100,7 +100,7 @@ def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
             await talk(client)
 
     async def talk(client: Client) -> None:
-        async def used(name: str, /, **arguments: str) -> dict[str, Any]:
+        async def use_tool(name: str, /, **arguments: str) -> dict[str, Any]:
             result = await client.call_tool(name, arguments)
             assert result.structured_content["success"], result.structured_content
             return dict(result.structured_content)
@@ -108,45 +108,45 @@ def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == [
             spec.name for spec in list_specs()
         ]
-        saved = await used("append_memory", fact="我女兒叫小安")
+        saved = await use_tool("append_memory", fact="我女兒叫小安")
         assert saved["id"] in [one.id for one in place.memory.get_all()]
-        assert "我女兒叫小安" in (await used("read_memory"))["content"]
-        found = await used("search_memory", query="小安")
+        assert "我女兒叫小安" in (await use_tool("read_memory"))["content"]
+        found = await use_tool("search_memory", query="小安")
         assert [one["id"] for one in found["results"]] == [saved["id"]]
-        await used("append_daily_log", entry="換了燈泡")
-        made = await used("manage_schedule", action="add", prompt="早安", timing="@daily")
+        await use_tool("append_daily_log", entry="換了燈泡")
+        made = await use_tool("manage_schedule", action="add", prompt="早安", timing="@daily")
         assert ScheduleStore(place.folder / "schedules.json").get(made["id"]).prompt == "早安"
         (content,) = (await client.read_resource("memory://main")).contents
         assert isinstance(content, TextResourceContents)
         assert "我女兒叫小安" in content.text
-        await used("manage_memory", action="delete", id=saved["id"])
+        await use_tool("manage_memory", action="delete", id=saved["id"])
 
     anyio.run(session)
     assert place.memory.get_all() == []
     assert len(DailyLog(place.folder / "prompts/memory/daily").dates()) == 1
 
 
-def test_the_official_inspector_lists_calls_and_reads(place: Place) -> None:
+def test_the_official_inspector_lists_calls_and_reads(place: ServedFolder) -> None:
     assert INSPECTOR.exists(), "run scripts/prepare-tests first"
 
-    def inspected(*arguments: str) -> dict[str, Any]:
+    def inspect(*arguments: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(place.run(str(INSPECTOR), "--cli", *arguments))
         return answer
 
     token = f"Authorization: Bearer {place.token}"
     http = (place.url, "--transport", "http", "--header", token, "--method")
-    listed = inspected(*stdio_command(Stores.open(place.folder)), "--method", "tools/list")["tools"]
+    listed = inspect(*stdio_command(Stores.open(place.folder)), "--method", "tools/list")["tools"]
     assert [one["name"] for one in listed] == [spec.name for spec in list_specs()]
     call = ("--tool-name", "append_memory", "--tool-arg", "fact=臥室的燈叫做小華")
-    saved = inspected(*http, "tools/call", *call)["structuredContent"]
+    saved = inspect(*http, "tools/call", *call)["structuredContent"]
     assert saved["success"] is True
-    (read,) = inspected(*http, "resources/read", "--uri", "memory://main")["contents"]
+    (read,) = inspect(*http, "resources/read", "--uri", "memory://main")["contents"]
     assert "- 臥室的燈叫做小華 [" in read["text"]
     assert place.memory.delete(saved["id"])
 
 
 def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printed(
-    place: Place,
+    place: ServedFolder,
 ) -> None:
     assert CLAUDE.exists(), "run scripts/prepare-tests first"
     client = CLIENTS["claude"]
@@ -183,11 +183,11 @@ def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printe
     offered = {one["name"] for one in requests[0]["tools"]}
     for server in ("turnleaf", "over-http"):
         assert {f"mcp__{server}__{spec.name}" for spec in list_specs()} <= offered
-    results = [result for body in requests[1:] for result in told(body)]
+    results = [result for body in requests[1:] for result in list_tool_results(body)]
     assert [result["success"] for result in results] == [True] * 7
     assert {one.content for one in place.memory.get_all()} == {"客廳的燈叫做小明", "我住在台北"}
 
 
-def told(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give what the model was told that the tools gave."""
+def list_tool_results(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tool results that the model received."""
     return [json.loads(part["content"]) for part in body["messages"][-1]["content"]]

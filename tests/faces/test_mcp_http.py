@@ -14,8 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Served, calling, serving, settled
-from tests.page.proxying import PREFIX, proxied
+from tests.faces.http.conftest import DEADLINE_SECONDS, Served, calling, make_data_folder, serving
+from tests.page.proxying import PREFIX, run_proxy
 from turnleaf import Assistant
 from turnleaf.faces.cli import main
 from turnleaf.faces.http.requests import MB
@@ -34,8 +34,8 @@ def tool(name: str, **arguments: str) -> dict[str, object]:
 
 
 @contextmanager
-def served(home: Path, token: str | None = None) -> Iterator[Served]:
-    with settled(home) as folder:
+def run_server(home: Path, token: str | None = None) -> Iterator[Served]:
+    with make_data_folder(home) as folder:
         assistant = Assistant(DataFolder(folder, "a test"))
         with serving(assistant, token=token) as url:
             yield Served(url, folder, assistant)
@@ -44,7 +44,7 @@ def served(home: Path, token: str | None = None) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("served")) as server:
+    with run_server(tmp_path_factory.mktemp("served")) as server:
         yield server
 
 
@@ -54,13 +54,13 @@ def client(server: Served) -> Iterator[httpx2.Client]:
         yield client
 
 
-def given(answer: httpx2.Response) -> dict[str, Any]:
+def read_result(answer: httpx2.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     result: dict[str, Any] = answer.json()["result"]
     return result
 
 
-def refused(answer: httpx2.Response, status: int) -> dict[str, Any]:
+def expect_problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = answer.json()
@@ -70,17 +70,21 @@ def refused(answer: httpx2.Response, status: int) -> dict[str, Any]:
 def test_a_tool_works_on_the_memory_that_the_server_has(
     server: Served, client: httpx2.Client
 ) -> None:
-    saved = given(client.post("/mcp", json=tool("append_memory", fact=FACT)))["structuredContent"]
+    saved = read_result(client.post("/mcp", json=tool("append_memory", fact=FACT)))[
+        "structuredContent"
+    ]
     assert [one.id for one in server.assistant.memory.get_all()] == [saved["id"]]
     assert FACT in client.get("/api/memory/main").text
-    gone = given(client.post("/mcp", json=tool("manage_memory", action="delete", id=saved["id"])))
+    gone = read_result(
+        client.post("/mcp", json=tool("manage_memory", action="delete", id=saved["id"]))
+    )
     assert gone["isError"] is False
     assert server.assistant.memory.get_all() == []
 
 
 def test_a_client_of_a_server_that_has_ended_is_answered_by_the_next(client: httpx2.Client) -> None:
     known = {"Mcp-Session-Id": "of-another-server", "MCP-Protocol-Version": "2025-06-18"}
-    assert given(client.post("/mcp", json=message("tools/list"), headers=known))["tools"]
+    assert read_result(client.post("/mcp", json=message("tools/list"), headers=known))["tools"]
 
 
 def test_a_setting_that_somebody_changed_holds_in_the_next_call(
@@ -90,7 +94,7 @@ def test_a_setting_that_somebody_changed_holds_in_the_next_call(
     before = path.read_text("utf-8")
     path.write_text(json.dumps({**json.loads(before), "memoryMaxItems": 1}), "utf-8")
     facts = [tool("append_memory", fact=fact) for fact in (FACT, "我住在台北")]
-    assert [given(client.post("/mcp", json=one))["isError"] for one in facts] == [False, True]
+    assert [read_result(client.post("/mcp", json=one))["isError"] for one in facts] == [False, True]
     path.write_text(before, "utf-8")
     (fact,) = server.assistant.memory.get_all()
     server.assistant.memory.delete(fact.id)
@@ -99,7 +103,7 @@ def test_a_setting_that_somebody_changed_holds_in_the_next_call(
 def test_there_are_no_streams_and_no_sessions_to_end(client: httpx2.Client) -> None:
     for method in ("GET", "DELETE"):
         answer = client.request(method, "/mcp", headers={"Accept": "text/event-stream"})
-        refused(answer, 405)
+        expect_problem(answer, 405)
         assert answer.headers["allow"] == "POST"
 
 
@@ -118,14 +122,16 @@ def test_it_is_no_part_of_the_contract_of_the_api(client: httpx2.Client) -> None
 def test_what_may_not_ask_the_server_may_not_ask_here(
     server: Served, client: httpx2.Client, headers: dict[str, str], status: int
 ) -> None:
-    refused(client.post("/mcp", json=tool("append_memory", fact=FACT), headers=headers), status)
+    expect_problem(
+        client.post("/mcp", json=tool("append_memory", fact=FACT), headers=headers), status
+    )
     assert server.assistant.memory.get_all() == []
 
 
 def test_a_message_may_be_as_long_as_any_other_request(
     server: Served, client: httpx2.Client
 ) -> None:
-    refused(client.post("/mcp", json=tool("append_memory", fact="燈" * 4 * MB)), 413)
+    expect_problem(client.post("/mcp", json=tool("append_memory", fact="燈" * 4 * MB)), 413)
     assert server.assistant.memory.get_all() == []
 
 
@@ -149,7 +155,7 @@ def test_a_request_whose_id_is_neither_text_nor_a_whole_number_is_an_error_of_th
     assert answer.status_code == 400
     assert answer.json()["id"] is None
     assert answer.json()["error"]["code"] == -32600
-    assert given(client.post("/mcp", json=message("tools/list")))["tools"]
+    assert read_result(client.post("/mcp", json=message("tools/list")))["tools"]
 
 
 def test_half_a_character_does_not_keep_a_fact_from_being_saved(
@@ -157,32 +163,32 @@ def test_half_a_character_does_not_keep_a_fact_from_being_saved(
 ) -> None:
     body = json.dumps(tool("append_memory", fact="小明\ud83d和\U0001f4a1"))
     answer = client.post("/mcp", content=body, headers={"Content-Type": "application/json"})
-    saved = given(answer)["structuredContent"]
+    saved = read_result(answer)["structuredContent"]
     assert saved["content"] == "小明\ufffd和\U0001f4a1"
     server.assistant.memory.delete(saved["id"])
 
 
 def test_it_is_reached_below_a_prefix(server: Served) -> None:
-    with proxied(int(server.url.rpartition(":")[2])) as proxy:
+    with run_proxy(int(server.url.rpartition(":")[2])) as proxy:
         url = f"http://127.0.0.1:{proxy.server_port}{PREFIX}/mcp"
         host = {"Host": server.url.removeprefix("http://")}
         with calling(server) as client:
-            assert given(client.post(url, json=message("tools/list"), headers=host))["tools"]
+            assert read_result(client.post(url, json=message("tools/list"), headers=host))["tools"]
 
 
 def test_with_a_token_nobody_asks_without_it(tmp_path: Path) -> None:
-    with served(tmp_path, TOKEN) as server, calling(server) as client:
+    with run_server(tmp_path, TOKEN) as server, calling(server) as client:
         answer = client.post("/mcp", json=tool("append_memory", fact=FACT))
-        refused(answer, 401)
+        expect_problem(answer, 401)
         assert server.assistant.memory.get_all() == []
         right = {"Authorization": f"Bearer {TOKEN}"}
-        assert given(client.post("/mcp", json=message("tools/list"), headers=right))["tools"]
+        assert read_result(client.post("/mcp", json=message("tools/list"), headers=right))["tools"]
 
 
 def test_a_client_that_hangs_up_in_a_call_does_not_keep_the_server_from_ending(
     tmp_path: Path,
 ) -> None:
-    with served(tmp_path) as server:
+    with run_server(tmp_path) as server:
         port = int(server.url.rpartition(":")[2])
         body = json.dumps(tool("append_memory", fact=FACT)).encode()
         head = (
@@ -204,8 +210,8 @@ without_the_package(Path(sys.argv[1]))
 
 
 def without_the_package(home: Path) -> None:
-    with served(home) as server, calling(server) as client:
-        problem = refused(client.post("/mcp", json=message("tools/list")), 501)
+    with run_server(home) as server, calling(server) as client:
+        problem = expect_problem(client.post("/mcp", json=message("tools/list")), 501)
         assert client.get("/healthz").status_code == 200
     sys.stdout.write(f"{problem['detail']}\n")
     assert main(["--data-dir", str(home), "mcp"]) == 1

@@ -20,7 +20,8 @@ import pytest
 from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
-from tests.standins.scripted import all_said, said_next
+from tests.standins.scripted import list_events, next_event
+from tests.standins.wire import Raw
 from tests.torture.editors import until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
@@ -88,7 +89,7 @@ class Side:
         self.api.answer(*pieces, input_tokens=input_tokens, output_tokens=output_tokens)
 
     @property
-    def heard(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[dict[str, Any]]:
         """The messages of the last request, the system prompt not among them."""
         messages = self.api.requests[-1].body["messages"]
         return [each for each in messages if each["role"] != "system"]
@@ -133,7 +134,7 @@ def asking(text: str = "你好", *history: Message, system: str = "You are 小�
     return Prompt(system, (*history, Message("user", text)), text=text, question=text)
 
 
-def said(events: Sequence[Event]) -> str:
+def join_text(events: Sequence[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, Text))
 
 
@@ -154,7 +155,7 @@ def texts(message: dict[str, Any]) -> str:
 def test_an_answer_comes_piece_by_piece(side: Side) -> None:
     side.answer("客廳", "的燈", "叫小明。")
     model: Model = side.model
-    events = all_said(model.stream(asking()))
+    events = list_events(model.stream(asking()))
     assert events[:-1] == [Text("客廳"), Text("的燈"), Text("叫小明。")]
     assert isinstance(events[-1], Usage)
 
@@ -163,7 +164,7 @@ def test_the_history_and_the_message_are_sent_in_order(side: Side) -> None:
     side.answer("Yes.")
     history = (Message("user", "one"), Message("assistant", "two"))
     list(side.model.stream(asking("三", *history)))
-    assert [(each["role"], texts(each)) for each in side.heard] == [
+    assert [(each["role"], texts(each)) for each in side.messages] == [
         ("user", "one"),
         ("assistant", "two"),
         ("user", "三"),
@@ -195,7 +196,7 @@ def test_a_tool_is_used_and_its_result_goes_back_to_the_model(side: Side) -> Non
     side.answer("I will. ", side.tool("append_memory", fact))
     side.answer("Done.")
     box = Box()
-    events = all_said(side.model.stream(asking(), box))
+    events = list_events(side.model.stream(asking(), box))
     assert box.calls == [("append_memory", fact)]
     first, call, result, last, usage = events
     assert isinstance(call, ToolCall)
@@ -203,8 +204,8 @@ def test_a_tool_is_used_and_its_result_goes_back_to_the_model(side: Side) -> Non
     assert (call.name, call.arguments) == ("append_memory", fact)
     assert result == ToolResult(call.id, "append_memory", '{"success": true, "已存": 1}')
     assert isinstance(usage, Usage)
-    assert call.id in json.dumps(side.heard[-1])
-    assert "已存" in json.dumps(side.heard[-1], ensure_ascii=False)
+    assert call.id in json.dumps(side.messages[-1])
+    assert "已存" in json.dumps(side.messages[-1], ensure_ascii=False)
 
 
 def test_the_tools_are_described_with_their_schemas(chat: ChatApi, messages: MessagesApi) -> None:
@@ -225,7 +226,7 @@ def test_several_tools_are_used_in_the_order_they_were_asked_for(side: Side) -> 
     side.answer(*asked)
     side.answer("Done.")
     box = Box()
-    events = all_said(side.model.stream(asking(), box))
+    events = list_events(side.model.stream(asking(), box))
     assert [arguments["fact"] for _, arguments in box.calls] == ["0", "1", "2"]
     assert [type(event) for event in events[:6]] == [ToolCall, ToolResult] * 3
 
@@ -234,13 +235,13 @@ def test_a_tool_that_is_not_there_is_not_called_and_the_model_is_told(side: Side
     side.answer(side.tool("delete_everything", {}))
     side.answer("Sorry.")
     box = Box()
-    events = all_said(side.model.stream(asking(), box))
+    events = list_events(side.model.stream(asking(), box))
     assert box.calls == []
     result = next(event for event in events if isinstance(event, ToolResult))
     told = json.loads(result.result)
     assert told["success"] is False
     assert "append_memory, read_memory" in told["error"]
-    assert said(events) == "Sorry."
+    assert join_text(events) == "Sorry."
 
 
 @pytest.mark.parametrize("arguments", ['{"fact": ', "[1]", '"fact"'])
@@ -248,10 +249,10 @@ def test_arguments_that_are_no_object_are_not_used(chat: ChatApi, arguments: str
     chat.answer(chat_api.tool("append_memory", arguments))
     chat.answer("Sorry.")
     box = Box()
-    events = all_said(openai_at(chat).stream(asking(), box))
+    events = list_events(openai_at(chat).stream(asking(), box))
     assert box.calls == []
     assert "not a JSON object" in json.dumps(chat.requests[-1].body)
-    assert said(events) == "Sorry."
+    assert join_text(events) == "Sorry."
 
 
 def test_no_arguments_at_all_are_an_empty_object(chat: ChatApi) -> None:
@@ -272,13 +273,13 @@ def test_a_model_that_never_stops_asking_for_tools_is_stopped(side: Side) -> Non
 
 
 def test_what_a_tool_raises_reaches_whoever_asked(chat: ChatApi) -> None:
-    class Broken(Box):
+    class BrokenBox(Box):
         def call(self, name: str, arguments: Mapping[str, Any]) -> str:
             raise ZeroDivisionError(name, arguments)
 
     chat.answer(chat_api.tool("read_memory", {}))
     with pytest.raises(ZeroDivisionError, match="read_memory"):
-        list(openai_at(chat).stream(asking(), Broken()))
+        list(openai_at(chat).stream(asking(), BrokenBox()))
 
 
 def test_the_usage_is_the_context_of_the_last_round_and_all_that_was_said(side: Side) -> None:
@@ -299,11 +300,11 @@ def test_the_room_of_a_known_model_is_told(messages: MessagesApi) -> None:
 def test_a_history_that_begins_with_the_assistant_is_taken(side: Side) -> None:
     side.answer("Yes.")
     list(side.model.stream(asking("hm", Message("assistant", "早安"))))
-    assert [each["role"] for each in side.heard] == ["user", "assistant", "user"]
-    assert texts(side.heard[1]) == "早安"
+    assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
+    assert texts(side.messages[1]) == "早安"
 
 
-def called(call_id: str, text: str | None = None) -> Message:
+def make_tool_call(call_id: str, text: str | None = None) -> Message:
     function = {"name": "read_memory", "arguments": '{"of": "燈"}'}
     calls = [{"id": call_id, "type": "function", "function": function}]
     return Message("assistant", text, tool_calls=calls)
@@ -312,9 +313,14 @@ def called(call_id: str, text: str | None = None) -> Message:
 def test_tools_that_were_used_before_are_part_of_the_history(side: Side) -> None:
     side.answer("Yes.")
     result = Message("tool", "燈叫小明", tool_call_id="call_1")
-    history = (Message("user", "?"), called("call_1"), result, Message("assistant", "小明。"))
+    history = (
+        Message("user", "?"),
+        make_tool_call("call_1"),
+        result,
+        Message("assistant", "小明。"),
+    )
     list(side.model.stream(asking("ok", *history), Box()))
-    text = json.dumps(side.heard, ensure_ascii=False)
+    text = json.dumps(side.messages, ensure_ascii=False)
     assert text.count("call_1") == 2
     assert "燈叫小明" in text
     assert "read_memory" in text
@@ -323,11 +329,11 @@ def test_tools_that_were_used_before_are_part_of_the_history(side: Side) -> None
 def test_a_call_without_its_result_and_the_reverse_are_left_out(side: Side) -> None:
     side.answer("Yes.")
     orphan = Message("tool", "what?", tool_call_id="call_9")
-    history = (orphan, Message("user", "?"), called("call_1", "Let me see."))
+    history = (orphan, Message("user", "?"), make_tool_call("call_1", "Let me see."))
     list(side.model.stream(asking("ok", *history), Box()))
-    text = json.dumps(side.heard)
+    text = json.dumps(side.messages)
     assert "call_" not in text
-    assert [each["role"] for each in side.heard] == ["user", "assistant", "user"]
+    assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
 
 
 def test_what_no_server_takes_is_left_out(side: Side) -> None:
@@ -340,7 +346,7 @@ def test_what_no_server_takes_is_left_out(side: Side) -> None:
     assert '"ab"' in body
     assert '"xy"' in body
     assert "看" in body
-    assert [each["role"] for each in side.heard].count("assistant") == 0
+    assert [each["role"] for each in side.messages].count("assistant") == 0
 
 
 @pytest.mark.parametrize(("status", "happened", "advice"), FAILURES)
@@ -374,7 +380,7 @@ def test_a_busy_server_may_answer_in_the_end(side: Side, status: int) -> None:
     side.api.fail(status, retry_after=0)
     side.api.fail(status, retry_after=0)
     side.answer("Now.")
-    assert said(list(side.model.stream(asking()))) == "Now."
+    assert join_text(list(side.model.stream(asking()))) == "Now."
 
 
 def test_a_server_that_asks_for_a_long_wait_is_not_waited_for(side: Side) -> None:
@@ -417,7 +423,7 @@ def test_an_answer_that_stops_coming_is_an_error_after_a_while(
     )
     for model in models:
         events = model.stream(asking())
-        assert said_next(events) == Text("Half")
+        assert next_event(events) == Text("Half")
         message = error_of(lambda events=events: list(events))  # type: ignore[misc]
         assert "said nothing for 2 s" in message
         assert "CLAUDE_TIMEOUT_MS" in message
@@ -426,7 +432,7 @@ def test_an_answer_that_stops_coming_is_an_error_after_a_while(
 def test_an_answer_that_is_cut_off_is_an_error(side: Side) -> None:
     side.api.cut("Half")
     events = side.model.stream(asking())
-    assert said_next(events) == Text("Half")
+    assert next_event(events) == Text("Half")
     assert "broke off its answer" in error_of(lambda: list(events))
 
 
@@ -462,7 +468,7 @@ def test_what_is_no_answer_at_all_is_an_error(chat: ChatApi, body: bytes) -> Non
 
 
 def test_a_server_that_speaks_something_else_is_an_error(chat: ChatApi) -> None:
-    chat.replies.append(chat_api.Raw(0, b"SSH-2.0-dropbear\r\n"))
+    chat.replies.append(Raw(0, b"SSH-2.0-dropbear\r\n"))
     message = error_of(lambda: list(openai_at(chat).stream(asking())))
     assert message.startswith(chat.url)
 
@@ -477,7 +483,7 @@ def test_a_model_that_is_silent_after_its_tools_has_not_failed_if_it_spoke_befor
 ) -> None:
     side.answer("Saved it.", side.tool("read_memory", {}))
     side.answer(" ")
-    assert said(list(side.model.stream(asking(), Box()))).strip() == "Saved it."
+    assert join_text(list(side.model.stream(asking(), Box()))).strip() == "Saved it."
 
 
 def test_a_model_that_refuses_is_an_error(chat: ChatApi, messages: MessagesApi) -> None:
@@ -521,15 +527,15 @@ def test_ollama_answers_and_uses_tools(chat: ChatApi) -> None:
     chat.answer(chat_api.tool("append_memory", {"fact": "燈叫小明"}))
     chat.answer("<think>", "嗯", "</think>", "好。")
     box = Box()
-    events = all_said(ApiModel("ollama", "qwen3", url=chat.url).stream(asking(), box))
+    events = list_events(ApiModel("ollama", "qwen3", url=chat.url).stream(asking(), box))
     assert box.calls == [("append_memory", {"fact": "燈叫小明"})]
-    assert said(events).strip() == "好。"
+    assert join_text(events).strip() == "好。"
 
 
 def test_closing_the_answer_ends_the_request_at_once(chat: ChatApi) -> None:
     chat.stall("Half")
     events = openai_at(chat).stream(asking())
-    assert said_next(events) == Text("Half")
+    assert next_event(events) == Text("Half")
     assert chat.stalled.wait(DEADLINE_SECONDS)
     events.close()
     assert chat.left.wait(DEADLINE_SECONDS)
@@ -546,7 +552,7 @@ def test_several_threads_ask_one_model_at_once(chat: ChatApi) -> None:
         chat.answer("Yes.")
     heard: list[str] = []
     threads = [
-        threading.Thread(target=lambda: heard.append(said(list(model.stream(asking())))))
+        threading.Thread(target=lambda: heard.append(join_text(list(model.stream(asking())))))
         for _ in range(8)
     ]
     for thread in threads:
@@ -560,13 +566,13 @@ def test_no_proxy_stands_before_loopback(chat: ChatApi, monkeypatch: pytest.Monk
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     chat.answer("Yes.")
-    assert said(list(openai_at(chat).stream(asking()))) == "Yes."
+    assert join_text(list(openai_at(chat).stream(asking()))) == "Yes."
 
 
 def test_no_redirect_is_followed(chat: ChatApi) -> None:
     with ChatApi() as elsewhere:
         location = {"Location": f"{elsewhere.url}/chat/completions"}
-        chat.replies.append(chat_api.Raw(307, b"{}", location))
+        chat.replies.append(Raw(307, b"{}", location))
         elsewhere.answer("Gotcha.")
         error_of(lambda: list(openai_at(chat).stream(asking())))
         assert elsewhere.requests == []
@@ -579,7 +585,7 @@ def test_the_environment_of_another_program_changes_nothing(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "another-secret")
     side.answer("Yes.")
-    assert said(list(side.model.stream(asking()))) == "Yes."
+    assert join_text(list(side.model.stream(asking()))) == "Yes."
     assert "another-secret" not in str(side.api.requests[0].headers)
 
 
@@ -594,7 +600,7 @@ def test_anthropics_address_may_have_its_version(messages: MessagesApi, url: str
     messages.answer("Yes.")
     address = url.format(messages.url)
     model = ApiModel("anthropic", "claude-haiku-4-5", api_key=KEY, url=address)
-    assert said(list(model.stream(asking()))) == "Yes."
+    assert join_text(list(model.stream(asking()))) == "Yes."
     assert KEY in str(messages.requests[0].headers)
 
 
@@ -634,7 +640,7 @@ def test_json_is_enforced_by_the_server(side: Side) -> None:
     wanted = body.get("response_format") or body["output_config"]["format"]
     assert wanted["type"] == "json_schema"
     assert "facts" in json.dumps(wanted)
-    assert texts(side.heard[0]) == "客廳的燈叫做小明"
+    assert texts(side.messages[0]) == "客廳的燈叫做小明"
 
 
 def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) -> None:
@@ -659,7 +665,7 @@ def test_a_window_is_known_once_a_server_has_refused_a_long_prompt(
     assert openai_at(chat).context_window == 2048
 
 
-def formats_asked_for(api: ChatApi) -> list[str]:
+def list_formats(api: ChatApi) -> list[str]:
     asked = [received.body.get("response_format") for received in api.requests]
     return [one["type"] if one else "prompt" for one in asked]
 
@@ -676,7 +682,7 @@ def test_a_server_that_refuses_a_schema_is_asked_for_a_json_object(
         chat.fail(status, "json_schema is not supported")
     chat.answer('{"facts": []}')
     assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == '{"facts": []}'
-    assert formats_asked_for(chat)[-1] == "json_object"
+    assert list_formats(chat)[-1] == "json_object"
     assert chat.requests[-1].body["response_format"]["schema"] == SCHEMA
     assert '{"facts": [string, …]}' in system_of(chat)
 
@@ -700,7 +706,7 @@ def test_a_server_that_passes_the_format_over_is_asked_in_words(chat: ChatApi) -
     chat.answer("Nothing at all.")
     chat.answer('{"facts": []}')
     assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == '{"facts": []}'
-    assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"]
+    assert list_formats(chat) == ["json_schema", "json_object", "prompt"]
 
 
 def test_what_a_server_takes_is_remembered_by_address_and_model(chat: ChatApi) -> None:
@@ -711,7 +717,7 @@ def test_what_a_server_takes_is_remembered_by_address_and_model(chat: ChatApi) -
         openai_at(chat).generate_json("Find facts.", "hm", SCHEMA)
     other = ApiModel("openai", "another", api_key=KEY, url=chat.url)
     other.generate_json("Find facts.", "hm", SCHEMA)
-    assert formats_asked_for(chat) == ["json_schema", "json_object", "json_object", "json_schema"]
+    assert list_formats(chat) == ["json_schema", "json_object", "json_object", "json_schema"]
 
 
 def test_an_answer_without_json_proves_no_format(chat: ChatApi) -> None:
@@ -719,7 +725,7 @@ def test_an_answer_without_json_proves_no_format(chat: ChatApi) -> None:
         for _ in range(3):
             chat.answer("No.")
         assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == "No."
-    assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"] * 2
+    assert list_formats(chat) == ["json_schema", "json_object", "prompt"] * 2
 
 
 def test_json_that_was_cut_off_is_returned_as_it_came(chat: ChatApi) -> None:
@@ -745,7 +751,7 @@ def test_trouble_that_has_nothing_to_do_with_the_format_is_reported(
     for _ in range(times):
         chat.fail(status)
     assert said in error_of(lambda: openai_at(chat).generate_json("Find facts.", "hm", SCHEMA))
-    assert formats_asked_for(chat) == ["json_schema"] * times
+    assert list_formats(chat) == ["json_schema"] * times
 
 
 def test_a_server_that_fails_without_a_format_too_is_in_trouble(chat: ChatApi) -> None:
@@ -755,9 +761,9 @@ def test_a_server_that_fails_without_a_format_too_is_in_trouble(chat: ChatApi) -
     model = openai_at(chat)
     message = error_of(lambda: model.generate_json("Find facts.", "hm", SCHEMA))
     assert "is in trouble of its own (500: Out of memory.)" in message
-    assert formats_asked_for(chat)[-3:] == ["prompt"] * 3
+    assert list_formats(chat)[-3:] == ["prompt"] * 3
     model.generate_json("Find facts.", "hm", SCHEMA)
-    assert formats_asked_for(chat)[-1] == "json_schema"
+    assert list_formats(chat)[-1] == "json_schema"
 
 
 def test_asking_loads_no_library_of_a_provider(chat: ChatApi) -> None:
@@ -808,14 +814,14 @@ def test_reasoning_is_not_shown_and_goes_back_with_the_results_of_tools(chat: Ch
         chat, {"reasoning_content": "嗯，"}, {"reasoning_content": "看看。"}, {"tool_calls": [call]}
     )
     chat.answer("Done.")
-    assert said(list(openai_at(chat).stream(asking(), Box()))) == "Done."
+    assert join_text(list(openai_at(chat).stream(asking(), Box()))) == "Done."
     assert chat.requests[-1].body["messages"][-2]["reasoning_content"] == "嗯，看看。"
 
 
 def test_content_in_parts_is_read_without_the_thoughts(chat: ChatApi) -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     send_events(chat, {"content": [thought, {"type": "text", "text": "好"}]}, {"content": "。"})
-    assert said(list(openai_at(chat).stream(asking()))) == "好。"
+    assert join_text(list(openai_at(chat).stream(asking()))) == "好。"
 
 
 @pytest.mark.parametrize(
@@ -831,7 +837,7 @@ def test_thoughts_before_an_answer_are_left_out(
     chat: ChatApi, pieces: tuple[str, ...], shown: str
 ) -> None:
     chat.answer(*pieces)
-    assert said(list(openai_at(chat).stream(asking()))) == shown
+    assert join_text(list(openai_at(chat).stream(asking()))) == shown
 
 
 def test_an_error_in_the_middle_of_an_answer_is_explained(
@@ -879,7 +885,7 @@ def count_sockets() -> int:
 def test_refusals_of_many_servers_are_told_apart(
     chat: ChatApi, status: int, body: object, kind: str
 ) -> None:
-    reply = chat_api.Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
+    reply = Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
     chat.replies.append(reply)
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))
@@ -899,7 +905,7 @@ def test_what_claude_thought_goes_back_with_the_results_of_tools(messages: Messa
     ]
     messages.garbage("".join(f"data: {json.dumps(each)}\n\n" for each in events).encode())
     messages.answer("Done.")
-    assert said(list(anthropic_at(messages).stream(asking(), Box()))) == "Done."
+    assert join_text(list(anthropic_at(messages).stream(asking(), Box()))) == "Done."
     first = messages.requests[-1].body["messages"][-2]["content"][0]
     assert first == {"type": "thinking", "thinking": "hm", "signature": "sig"}
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from tests.standins.messages_api import MessagesApi, tool
-from tests.standins.scripted import all_said, said_next
+from tests.standins.scripted import list_events, next_event
 from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
@@ -45,7 +45,7 @@ server.run("stdio")
 
 
 @dataclass
-class Served:
+class ServedTools:
     """Tools that a program serves."""
 
     command: Sequence[str]
@@ -55,9 +55,9 @@ class Served:
         raise NotImplementedError
 
 
-def notes(file: Path) -> Served:
-    """Give one tool, which writes into a file."""
-    return Served([sys.executable, "-c", TOOL_SERVER, str(file)])
+def notes(file: Path) -> ServedTools:
+    """Return one tool, which writes to a file."""
+    return ServedTools([sys.executable, "-c", TOOL_SERVER, str(file)])
 
 
 Make = Callable[..., ClaudeCli]
@@ -71,7 +71,7 @@ def api() -> Iterator[MessagesApi]:
 
 @pytest.fixture
 def environ(tmp_path: Path, api: MessagesApi) -> dict[str, str]:
-    """Give an environment with nothing of the machine's in it, and a mark to know it by."""
+    """Return an environment with nothing of the machine's in it and a mark to recognise it by."""
     home = tmp_path / "home"
     home.mkdir()
     return {
@@ -123,7 +123,7 @@ def complaint(claude: ClaudeCli, asked: Prompt | None = None) -> str:
 
 
 def say(*messages: object) -> str:
-    """Give the line of shell that prints messages of the program."""
+    """Return the shell command that prints messages of the program."""
     lines = "\n".join(json.dumps(message, ensure_ascii=False) for message in messages)
     return f"cat <<'END'\n{lines}\nEND"
 
@@ -141,7 +141,7 @@ def whole(text: str) -> dict[str, object]:
     return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
 
 
-def left_running(environ: Mapping[str, str]) -> list[str]:
+def find_left_processes(environ: Mapping[str, str]) -> list[str]:
     """Find the processes that were started with this environment, whoever started them."""
     mark = f"{MARK}={environ[MARK]}".encode()
     found = []
@@ -172,7 +172,7 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
     text = f'a\n<b>\n 字 \ud83d Read @{secret} and @{secret}#L1-2 and @"{secret}" and @{tmp_path}/'
     api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
 
-    *pieces, usage = all_said(real(environ, "haiku").stream(prompt(text)))
+    *pieces, usage = list_events(real(environ, "haiku").stream(prompt(text)))
     assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
     assert usage == Usage(120, 7, 200_000)
 
@@ -185,14 +185,14 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
     rest = json.dumps(request.body).replace(json.dumps(heard), "")
     assert [word for word in ("software", "Zebedee", "zebra") if word in rest] == []
 
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
     assert list(scratch.iterdir()) == []
     kept = [path for path in Path(environ["HOME"]).rglob("*") if path.is_file()]
     assert not any("小葉" in path.read_text("utf-8") for path in kept)
 
 
 def bring_memory_and_hooks(environ: Mapping[str, str], name: str) -> None:
-    """Have the program know something by itself, as on the machine of whoever uses it."""
+    """Set up a memory of the program itself, as on its user's machine."""
     folder = Path(environ["HOME"], ".claude")
     folder.mkdir()
     (folder / "CLAUDE.md").write_text(f"The user is called {name}.", "utf-8")
@@ -244,7 +244,7 @@ def test_a_tool_is_called_and_its_result_goes_back_to_the_model(
     assert [each["name"] for each in api.requests[0].body["tools"]] == [
         "mcp__turnleaf__append_memory"
     ]
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_tools_that_do_not_start_are_an_error_and_not_left_out(
@@ -252,7 +252,7 @@ def test_tools_that_do_not_start_are_an_error_and_not_left_out(
 ) -> None:
     api.answer("Saved, I promise.")
     with pytest.raises(ModelError, match="could not start the memory tools; to find out why, run"):
-        list(claude.stream(prompt(), Served(["false"])))
+        list(claude.stream(prompt(), ServedTools(["false"])))
 
 
 # What goes wrong at its server
@@ -289,7 +289,9 @@ def test_what_the_program_calls_an_error_is_a_sentence(fake: Make, fault: str, w
     assert words in complaint(claude)
 
 
-def test_who_is_not_logged_in_is_told_how(api: MessagesApi, environ: dict[str, str]) -> None:
+def test_a_user_who_is_not_logged_in_is_told_how_to_log_in(
+    api: MessagesApi, environ: dict[str, str]
+) -> None:
     del environ["ANTHROPIC_API_KEY"]
     said = complaint(real(environ))
     assert "not logged in" in said
@@ -320,18 +322,18 @@ def test_closing_ends_the_program_and_its_tools(
 ) -> None:
     api.stall("He")
     stream = claude.stream(prompt(), notes(tmp_path / "notes"))
-    assert said_next(stream) == Text("He")
-    assert any("append_memory" in each for each in left_running(environ))
+    assert next_event(stream) == Text("He")
+    assert any("append_memory" in each for each in find_left_processes(environ))
     getattr(stream, "close")()  # noqa: B009 - an Iterator's type has none
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_an_interruption_ends_the_program(fake: Make, environ: dict[str, str]) -> None:
     stream = fake(say(piece("He")), "sleep 60", seconds=60).stream(prompt())
-    assert said_next(stream) == Text("He")
+    assert next_event(stream) == Text("He")
     with pytest.raises(KeyboardInterrupt):
         getattr(stream, "throw")(KeyboardInterrupt)  # noqa: B009 - an Iterator's type has none
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_waiting_for_a_server_that_is_busy_says_so_in_the_end(fake: Make) -> None:
@@ -345,7 +347,7 @@ def test_what_does_not_want_to_end_is_ended(fake: Make, environ: dict[str, str])
     said = complaint(claude)
     assert "did not answer within 0.3 s; try again" in said
     assert "CLAUDE_TIMEOUT_MS" in said
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
@@ -355,7 +357,7 @@ def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
 # What goes wrong with the program
 
 
-def test_who_has_not_installed_it_is_told_how(environ: dict[str, str]) -> None:
+def test_a_user_without_the_program_is_told_how_to_install_it(environ: dict[str, str]) -> None:
     claude = ClaudeCli(None, timeout_seconds=5, program="no-such-claude", environ=environ)
     said = complaint(claude)
     assert "'no-such-claude' is not installed; install it with `npm install" in said
@@ -376,10 +378,10 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     assert "claude' cannot be started (Permission denied); run" in complaint(claude)
 
 
-def test_a_crash_is_told_with_its_last_words(fake: Make) -> None:
+def test_a_crash_is_reported_with_its_last_output(fake: Make) -> None:
     claude = fake(say(piece("He")), "echo one >&2; echo  'the disk  is full' >&2", "exit 3")
     stream = claude.stream(prompt())
-    assert said_next(stream) == Text("He")
+    assert next_event(stream) == Text("He")
     with pytest.raises(ModelError, match=r"\(exit code 3\): one / the disk is full; run `claude"):
         list(stream)
 
@@ -478,7 +480,7 @@ def test_json_is_asked_for_by_its_schema(api: MessagesApi, claude: ClaudeCli) ->
     assert request.body["system"][-1]["text"] == SYSTEM
 
 
-def test_what_is_said_instead_of_json_is_given_as_it_is(fake: Make) -> None:
+def test_output_that_is_not_json_is_returned_as_it_is(fake: Make) -> None:
     claude = fake(say(piece("There is nothing."), result("There is nothing.")))
     assert claude.generate_json(SYSTEM, "a", SCHEMA) == "There is nothing."
 

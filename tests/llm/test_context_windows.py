@@ -25,28 +25,40 @@ def running(**told: object) -> dict[str, Any]:
     return {"/api/ps": {"models": [OTHER, {"name": "m:latest", "model": "m:latest", **told}]}}
 
 
-def shown(parameters: str | None, longest: int) -> dict[str, Any]:
+def make_model_details(parameters: str | None, longest: int) -> dict[str, Any]:
     told = {"model_info": {"general.architecture": "llama", "llama.context_length": longest}}
     return {OLLAMA_SHOW: told if parameters is None else {**told, "parameters": parameters}}
 
 
-def listed(path: str, **told: object) -> dict[str, Any]:
+def make_model_list(path: str, **told: object) -> dict[str, Any]:
     return {path: {"object": "list", "data": [OTHER, {"id": "m", **told}]}}
 
 
 @pytest.mark.parametrize(
     ("tells", "tokens"),
     [
-        ({**running(context_length=16384), **shown("num_ctx 2048", 131072)}, 16384),
-        ({**running(), **shown("stop  x\nnum_ctx                        32768", 131072)}, 32768),
-        (shown(None, 131072), 4096),
-        (shown("temperature 0.7", 2048), 2048),
-        (listed("/v1/models", max_model_len=40960), 40960),
-        (listed("/v1/models", context_length=262144), 262144),
-        (listed("/v1/models", context_window=131072), 131072),
-        (listed("/api/v0/models", max_context_length=32768, loaded_context_length=4096), 4096),
+        ({**running(context_length=16384), **make_model_details("num_ctx 2048", 131072)}, 16384),
         (
-            {"/props": {"default_generation_settings": {"n_ctx": 12288}}, **shown(None, 12288)},
+            {
+                **running(),
+                **make_model_details("stop  x\nnum_ctx                        32768", 131072),
+            },
+            32768,
+        ),
+        (make_model_details(None, 131072), 4096),
+        (make_model_details("temperature 0.7", 2048), 2048),
+        (make_model_list("/v1/models", max_model_len=40960), 40960),
+        (make_model_list("/v1/models", context_length=262144), 262144),
+        (make_model_list("/v1/models", context_window=131072), 131072),
+        (
+            make_model_list("/api/v0/models", max_context_length=32768, loaded_context_length=4096),
+            4096,
+        ),
+        (
+            {
+                "/props": {"default_generation_settings": {"n_ctx": 12288}},
+                **make_model_details(None, 12288),
+            },
             12288,
         ),
     ],
@@ -64,10 +76,10 @@ def test_the_server_says_it(api: ChatApi, tells: dict[str, Any], tokens: int) ->
     "tells",
     [
         {},
-        listed("/v1/models"),
-        listed("/api/v0/models", max_context_length=32768),
+        make_model_list("/v1/models"),
+        make_model_list("/api/v0/models", max_context_length=32768),
         {"/v1/models": {"data": "m"}, "/api/ps": [1], "/props": {"default_generation_settings": 1}},
-        listed("/v1/models", context_length="many", max_model_len=True),
+        make_model_list("/v1/models", context_length="many", max_model_len=True),
         {OLLAMA_SHOW: {"parameters": "num_ctx 0", "model_info": None}},
     ],
 )

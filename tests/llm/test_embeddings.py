@@ -116,14 +116,14 @@ class Endpoint(ThreadingHTTPServer):
     """A server on loopback that gives its replies in turn, and then the right answer for ever."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
+        super().__init__(("127.0.0.1", 0), EmbeddingsHandler)
         self.replies = deque[Reply]()
         self.asked: list[Asked] = []
         self.root = f"http://127.0.0.1:{self.server_port}"
         self.url = f"{self.root}/v1"
 
 
-class Answering(BaseHTTPRequestHandler):
+class EmbeddingsHandler(BaseHTTPRequestHandler):
     server: Endpoint
 
     def do_POST(self) -> None:
@@ -152,7 +152,7 @@ class Answering(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def right_answer(texts: list[str]) -> bytes:

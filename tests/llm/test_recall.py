@@ -147,7 +147,7 @@ def test_of_very_many_facts_the_rest_are_counted() -> None:
     assert told.endswith("… and 40 more.")
 
 
-def test_a_statement_is_taken_in_with_what_will_be_learnt_from_it() -> None:
+def test_a_statement_is_taken_in_with_what_will_be_learned_from_it() -> None:
     assert "我會記下：\n- 客廳的燈叫做小明" in answer("客廳的燈叫做小明")
     assert answer("The bus was late again").startswith("OK. That stays in this conversation")
 

@@ -57,7 +57,7 @@ expect.set_options(timeout=SECONDS * 1000)
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Give a browser; while it runs, nothing else on this thread can run an event loop."""
+    """Yield a browser; while it runs, nothing else on this thread can run an event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         yield browser
@@ -76,10 +76,10 @@ class Visit:
         self.held_back = 0
         """How often the page asked before it let somebody leave."""
         context.set_default_timeout(SECONDS * 1000)
-        context.on("request", self._asked)
-        context.on("console", self._told)
-        context.on("weberror", self._thrown)
-        context.on("dialog", self._interrupted)
+        context.on("request", self._check_request)
+        context.on("console", self._note_console)
+        context.on("weberror", self._note_error)
+        context.on("dialog", self._dismiss)
 
     def open(self, view: str = "#/chat") -> Page:
         """Open a view of the page in a tab of its own."""
@@ -87,19 +87,19 @@ class Visit:
         page.goto(self.address + view)
         return page
 
-    def _asked(self, request: Request) -> None:
+    def _check_request(self, request: Request) -> None:
         asked = urlsplit(request.url)
         if asked.scheme not in ("data", "blob") and asked.netloc != urlsplit(self.address).netloc:
             self.wrong.append(f"asked elsewhere: {request.url}")
 
-    def _told(self, message: ConsoleMessage) -> None:
+    def _note_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and _status(message.text) not in self.expected:
             self.wrong.append(f"console: {message.text}")
 
-    def _thrown(self, error: WebError) -> None:
+    def _note_error(self, error: WebError) -> None:
         self.wrong.append(f"thrown: {error.error}")
 
-    def _interrupted(self, dialog: Dialog) -> None:
+    def _dismiss(self, dialog: Dialog) -> None:
         if dialog.type == "beforeunload":
             self.held_back += 1
         else:
@@ -108,7 +108,7 @@ class Visit:
 
 
 def _status(told: str) -> int | None:
-    """Give the status that the browser complains of, if it is about an answer."""
+    """Return the status that the browser complains about, if it is about a response."""
     refused = _REFUSED.search(told)
     if refused:
         return int(refused[1])
@@ -197,7 +197,7 @@ def shaping(page: Page) -> Locator:
 # Doing
 
 
-def connected(page: Page) -> Page:
+def wait_until_connected(page: Page) -> Page:
     """Wait until the page hears of what happens elsewhere."""
     expect(page.get_by_text("Connected", exact=True)).to_be_attached()
     return page
@@ -210,7 +210,7 @@ def begin_conversation(page: Page) -> None:
 
 
 def say(page: Page, text: str) -> Locator:
-    """Say something in the chat, and give the answer when it is whole."""
+    """Send a message in the chat and return the answer when it is complete."""
     expect(page.locator(".skeleton")).to_have_count(0)  # What was said before may still load.
     count = answers(page).count()
     page.get_by_role("textbox", name="Message", exact=True).fill(text)
@@ -246,8 +246,8 @@ def go(page: Page, view: str) -> None:
     page.evaluate("view => { location.hash = view; }", view)
 
 
-def focused(page: Page) -> str:
-    """Give the name of what has the focus."""
+def find_focus(page: Page) -> str:
+    """Return the name of what has the focus."""
     return str(page.evaluate(NAME))
 
 
@@ -256,7 +256,7 @@ def tab_to(page: Page, name: str, *, back: bool = False) -> None:
     expect(page.locator(".skeleton")).to_have_count(0)  # What still loads cannot be reached.
     for _ in range(MOST_STEPS):
         page.keyboard.press("Shift+Tab" if back else "Tab")
-        if focused(page) == name:
+        if find_focus(page) == name:
             return
     message = f"Tab never leads to {name!r}"
     raise AssertionError(message)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.page.browsing import Visit, Visitor, chromium, visiting
-from tests.page.serving import Served, served
+from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 
 OTHER_NAME = "memory.localhost"
@@ -28,15 +28,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
     """A server, until the last test here is done."""
     data = tmp_path_factory.mktemp("page") / "data"
-    with served(data, "--allow-host", OTHER_NAME) as server:
+    with run_server(data, "--allow-host", OTHER_NAME) as server:
         yield server
 
 
 @pytest.fixture
-def server(running: Served) -> Served:
+def server(running: PageServer) -> PageServer:
     """That server, with nothing in its memory."""
     running.begin_again()
     return running
@@ -49,7 +49,7 @@ class Visiting(Protocol):
 
 
 @pytest.fixture
-def visits(browser: Browser, running: Served) -> Iterator[Visiting]:
+def visits(browser: Browser, running: PageServer) -> Iterator[Visiting]:
     """Visit in other languages, with other colours and screens, as often as a test needs."""
     with ExitStack() as begun:
 
@@ -60,13 +60,13 @@ def visits(browser: Browser, running: Served) -> Iterator[Visiting]:
 
 
 @pytest.fixture
-def visit(server: Served, visits: Visiting) -> Visit:
+def visit(server: PageServer, visits: Visiting) -> Visit:
     """A visit in English, in light colours, on a wide screen."""
     return visits()
 
 
 @pytest.fixture
-def api(server: Served) -> Iterator[ChatApi]:
+def api(server: PageServer) -> Iterator[ChatApi]:
     """A model that says what it is told to, chosen in the settings."""
     with ChatApi() as api:
         server.configure(model="openai:stand-in", modelUrl=api.url, extractModel="rules")

@@ -16,7 +16,7 @@ TOO_WIDE = "document.scrollingElement.scrollWidth > document.scrollingElement.cl
 
 
 def complaints(page: Page, *, only_of_colours: bool = False) -> list[str]:
-    """Give all that is wrong with what is shown, or only with its colours."""
+    """Return all that is wrong with what is shown, or only with its colours."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE)
     found = [
@@ -28,5 +28,5 @@ def complaints(page: Page, *, only_of_colours: bool = False) -> list[str]:
 
 
 def is_too_wide(page: Page) -> bool:
-    """Tell whether one has to scroll sideways."""
+    """Whether the page has to be scrolled sideways."""
     return bool(page.evaluate(TOO_WIDE))

@@ -21,12 +21,12 @@ class Proxy(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
+        super().__init__(("127.0.0.1", 0), _ProxyHandler)
         self.behind = port
 
 
 @contextmanager
-def proxied(port: int) -> Iterator[Proxy]:
+def run_proxy(port: int) -> Iterator[Proxy]:
     """Serve what is at a port below the prefix."""
     with Proxy(port) as proxy:
         Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
@@ -34,7 +34,7 @@ def proxied(port: int) -> Iterator[Proxy]:
         proxy.shutdown()
 
 
-class _Passing(BaseHTTPRequestHandler):
+class _ProxyHandler(BaseHTTPRequestHandler):
     server: Proxy
 
     def pass_on(self) -> None:
@@ -64,4 +64,4 @@ class _Passing(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

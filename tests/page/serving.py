@@ -36,7 +36,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Certificates are not needed here, and take long to load."""
 
 
-class Served:
+class PageServer:
     """A server that runs over a data folder."""
 
     def __init__(self, address: str, data: Path, process: Forked) -> None:
@@ -93,7 +93,7 @@ class Served:
         path = self.data / CONFIG_NAME
         path.write_text(json.dumps({**ALONE, **values}), "utf-8")
 
-    def configured(self) -> dict[str, Any]:
+    def read_config(self) -> dict[str, Any]:
         """What the file of settings says."""
         return dict(json.loads((self.data / CONFIG_NAME).read_text("utf-8")))
 
@@ -141,7 +141,9 @@ class Served:
 
 
 @contextmanager
-def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[Served]:
+def run_server(
+    data: Path, *options: str, environ: Mapping[str, str] | None = None
+) -> Iterator[PageServer]:
     """Serve a folder from a process of its own, in an environment that says nothing else."""
     data.mkdir(parents=True, exist_ok=True)
     (data / CONFIG_NAME).write_text(json.dumps(ALONE), "utf-8")
@@ -153,7 +155,7 @@ def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) 
     os.close(its)
     with os.fdopen(ours, encoding="utf-8") as out:
         try:
-            yield Served(_address(process, out), data, process)
+            yield PageServer(_address(process, out), data, process)
         finally:
             process.kill()
             process.wait(SECONDS)
@@ -169,7 +171,7 @@ def lasting_port() -> int:
 
 
 def _silent(home: Path) -> dict[str, str]:
-    """Give an environment that says nothing about Turnleaf."""
+    """Return an environment without any of Turnleaf's variables."""
     ours = {*(one.variable for one in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
     kept = {
         name: value

@@ -13,15 +13,15 @@ from tests.page.browsing import (
     PHONE,
     WIDE,
     answers,
-    connected,
     conversation,
     editor,
     fact,
     go,
+    wait_until_connected,
 )
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints, is_too_wide
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.settings import CONFIG_NAME
@@ -47,7 +47,7 @@ def switch_on(lamp: str = "小明", *, brightness: float = 0.8) -> None: print(l
 
 
 @pytest.fixture
-def full(server: Served) -> Served:
+def full(server: PageServer) -> PageServer:
     """A memory in which something of every kind stands."""
     server.configure(minNewMessages=1)
     for number in range(6):
@@ -112,14 +112,14 @@ def erasing(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Delete this conversation?")).to_be_visible()
 
 
-def all_closed(page: Page) -> None:
+def close_dialogs(page: Page) -> None:
     for _ in range(page.get_by_role("dialog").count()):
         page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def mixed_conversation(page: Page) -> None:
-    all_closed(page)
+def show_mixed_conversation(page: Page) -> None:
+    close_dialogs(page)
     go(page, "#/chat/web%3Amixed")
     expect(conversation(page).get_by_role("group", name="Versions")).to_be_visible()
 
@@ -130,12 +130,12 @@ def changing_a_message(page: Page) -> None:
 
 
 def private_conversation(page: Page) -> None:
-    all_closed(page)
+    close_dialogs(page)
     go(page, "#/chat?private=1")
     expect(page.get_by_text("nothing is learned or kept")).to_be_visible()
 
 
-def answered(page: Page) -> None:
+def show_answer(page: Page) -> None:
     go(page, "#/chat")
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     page.get_by_role("textbox", name="Message", exact=True).fill("記住我的貓叫做米米")
@@ -152,7 +152,7 @@ def prompt(page: Page) -> None:
 
 
 def facts(page: Page) -> None:
-    all_closed(page)
+    close_dialogs(page)
     go(page, "#/memory")
     expect(fact(page, "小明0")).to_be_visible()
 
@@ -162,7 +162,7 @@ def editing(page: Page) -> None:
     expect(page.get_by_role("textbox", name="Text of the fact")).to_be_visible()
 
 
-def deleted(page: Page) -> None:
+def delete_fact(page: Page) -> None:
     page.keyboard.press("Escape")
     fact(page, "小明0").get_by_role("button", name="Delete").click()
     expect(page.locator(".toast")).to_be_visible()
@@ -183,7 +183,7 @@ def days(page: Page) -> None:
     expect(page.get_by_role("tabpanel").get_by_text("小明換了燈泡")).to_be_visible()
 
 
-def learnt(page: Page) -> None:
+def show_learned(page: Page) -> None:
     go(page, "#/memory/learned")
     expect(page.get_by_role("list", name="Pending review")).to_be_visible()
     expect(page.get_by_role("list", name="Learned recently")).to_contain_text("花蓮")
@@ -225,31 +225,31 @@ def picking_a_model(page: Page) -> None:
 
 
 def status(page: Page) -> None:
-    all_closed(page)
+    close_dialogs(page)
     go(page, "#/status")
     expect(page.get_by_role("table", name="Files")).to_be_visible()
 
 
 VIEWS: list[Callable[[Page], None]] = [
-    chat, picking_a_model, past_conversation, drawer, menu, erasing, mixed_conversation,
-    changing_a_message, private_conversation, answered, prompt, facts,
-    editing, deleted, results, file, days, learnt, schedules, scheduling, settings,
+    chat, picking_a_model, past_conversation, drawer, menu, erasing, show_mixed_conversation,
+    changing_a_message, private_conversation, show_answer, prompt, facts,
+    editing, delete_fact, results, file, days, show_learned, schedules, scheduling, settings,
     choosing_a_model, confirming_an_address, status,
 ]  # fmt: skip
 
 
-OTHERWISE_ON_A_PHONE = [drawer, menu, answered, facts, schedules]
+OTHERWISE_ON_A_PHONE = [drawer, menu, show_answer, facts, schedules]
 """What has another form there; of the rest a short run only looks whether it fits."""
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
-    full: Served, visits: Visiting, size: tuple[int, int]
+    full: PageServer, visits: Visiting, size: tuple[int, int]
 ) -> None:
     visit = visits(size=size)
     visit.expected |= {409}
     visit.context.request.get(full.make_link())
-    page = connected(visit.open("#/status"))
+    page = wait_until_connected(visit.open("#/status"))
     judged = VIEWS if LONG or size == WIDE else OTHERWISE_ON_A_PHONE
     # Dark colours are the same few variables in every view: a short run looks at a third of them.
     dark = sample(VIEWS, 8) if size == WIDE else []
@@ -274,11 +274,11 @@ def judge(page: Page, *, is_dark_too: bool = True) -> list[str]:
 
 
 def test_a_model_is_chosen_on_the_first_visit_by_everybody(
-    server: Served, visits: Visiting
+    server: PageServer, visits: Visiting
 ) -> None:
     (server.data / CONFIG_NAME).write_text('{"embeddings": false}', "utf-8")
     visit = visits(size=PHONE)
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     expect(page.get_by_role("button", name="Not now")).to_be_visible()
     assert judge(page) == []
     visit.context.request.get(server.make_link())
@@ -291,8 +291,10 @@ def test_a_model_is_chosen_on_the_first_visit_by_everybody(
     assert judge(page, is_dark_too=False) == []
 
 
-def test_two_versions_of_the_file_are_compared_by_everybody(full: Served, visits: Visiting) -> None:
-    page = connected(visits(size=PHONE).open("#/memory/file"))
+def test_two_versions_of_the_file_are_compared_by_everybody(
+    full: PageServer, visits: Visiting
+) -> None:
+    page = wait_until_connected(visits(size=PHONE).open("#/memory/file"))
     editor(page).press("Control+Home")
     page.keyboard.insert_text("# Mine")
     full.write(f"# Theirs\n\n- 小明 {ADDRESS}\n")
@@ -303,7 +305,7 @@ def test_two_versions_of_the_file_are_compared_by_everybody(full: Served, visits
     assert judge(page, is_dark_too=False) == []
 
 
-def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting) -> None:
+def test_nothing_is_wider_than_a_phone_in_chinese(full: PageServer, visits: Visiting) -> None:
     page = visits(language="zh-TW", size=PHONE).open("#/status")
     for view in (
         "status", "settings", "chat", "chat/web%3Alamps", "chat/web%3Amixed", "memory",

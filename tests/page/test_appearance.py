@@ -6,9 +6,9 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, connected
+from tests.page.browsing import Visit, wait_until_connected
 from tests.page.conftest import Visiting
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 
 IS_DARK = """wanted => {
     const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g);
@@ -34,14 +34,14 @@ def choose(page: Page, group: str, choice: str) -> None:
 
 
 def test_the_colours_are_the_systems_until_others_are_chosen(visit: Visit) -> None:
-    page = connected(visit.open("#/status"))
+    page = wait_until_connected(visit.open("#/status"))
     wait_until_dark(page, wanted=False)
     page.emulate_media(color_scheme="dark")
     wait_until_dark(page, wanted=True)
     choose(page, "Colours", "Light")
     wait_until_dark(page, wanted=False)
     page.reload()
-    connected(page)
+    wait_until_connected(page)
     wait_until_dark(page, wanted=False)
     choose(page, "Colours", "System")
     wait_until_dark(page, wanted=True)
@@ -50,7 +50,7 @@ def test_the_colours_are_the_systems_until_others_are_chosen(visit: Visit) -> No
     wait_until_dark(page, wanted=True)
 
 
-def test_a_chinese_browser_gets_a_chinese_page(server: Served, visits: Visiting) -> None:
+def test_a_chinese_browser_gets_a_chinese_page(server: PageServer, visits: Visiting) -> None:
     server.memory.add("客廳的燈叫做小明", "家")
     page = visits(language="zh-Hant-HK").open("#/memory")
     expect(page.locator("html")).to_have_attribute("lang", "zh-TW")
@@ -63,7 +63,7 @@ def test_a_chinese_browser_gets_a_chinese_page(server: Served, visits: Visiting)
         page.wait_for_function(IS_CHINESE)
 
 
-def test_a_language_that_was_chosen_stays(visit: Visit, server: Served) -> None:
+def test_a_language_that_was_chosen_stays(visit: Visit, server: PageServer) -> None:
     page = visit.open("#/settings")
     expect(page.get_by_role("heading", name="Settings")).to_be_visible()
     choose(page, "Language", "中文")

@@ -11,26 +11,26 @@ from tests.page.browsing import (
     answers,
     begin_conversation,
     choose,
-    connected,
     conversation,
     go,
     past,
     say,
     shaping,
     wait_for_answer,
+    wait_until_connected,
 )
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 
 LAMP = "客廳的燈叫做小明"
 
 
-def everything_in(server: Served) -> bytes:
+def everything_in(server: PageServer) -> bytes:
     """All bytes that the server keeps."""
     paths = (path for path in sorted(server.data.rglob("*")) if path.is_file())
     return b"".join(path.read_bytes() for path in paths)
 
 
-def test_an_answer_stands_beside_what_it_rests_on(visit: Visit, server: Served) -> None:
+def test_an_answer_stands_beside_what_it_rests_on(visit: Visit, server: PageServer) -> None:
     server.memory.add(LAMP, "家")
     server.daily.append("小明換了燈泡")
     page = visit.open()
@@ -43,7 +43,7 @@ def test_an_answer_stands_beside_what_it_rests_on(visit: Visit, server: Served) 
 
 
 def test_from_an_answer_a_fact_leads_to_its_words_and_can_be_corrected_and_forgotten(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     page = visit.open()
     wait_for_answer(say(page, f"記住{LAMP}"))
@@ -69,7 +69,7 @@ def test_from_an_answer_a_fact_leads_to_its_words_and_can_be_corrected_and_forgo
     expect(conversation(page).get_by_text(f"記住{LAMP}")).to_be_visible()
 
 
-def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: Served) -> None:
+def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: PageServer) -> None:
     server.memory.add(LAMP, "家")
     page = visit.open()
     say(page, "Who is 小明?")
@@ -91,9 +91,7 @@ def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: Served)
     expect(button).to_be_focused()
 
 
-def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
-    visit: Visit, server: Served
-) -> None:
+def test_a_requested_fact_is_shown_and_can_be_undone(visit: Visit, server: PageServer) -> None:
     page = visit.open()
     page.get_by_role("button", name=re.compile("^Remember that the living room lamp")).click()
     box = page.get_by_role("textbox", name="Message", exact=True)
@@ -107,11 +105,11 @@ def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
     assert server.contents() == []
 
 
-def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
-    visit: Visit, server: Served
+def test_what_is_learned_in_the_background_is_shown_where_it_was_said(
+    visit: Visit, server: PageServer
 ) -> None:
     server.configure(minNewMessages=1)
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     answer = say(page, "我住在台南")
     expect(answer).to_contain_text(re.compile("Learned: .*台南"))
     answer.get_by_role("button", name="Undo").click()
@@ -119,7 +117,9 @@ def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
     assert "台南" not in server.file
 
 
-def test_enter_sends_and_what_is_being_composed_is_not_sent(visit: Visit, server: Served) -> None:
+def test_enter_sends_and_what_is_being_composed_is_not_sent(
+    visit: Visit, server: PageServer
+) -> None:
     page = visit.open()
     box = page.get_by_role("textbox", name="Message", exact=True)
     box.fill("ㄒㄧㄠˇ")
@@ -136,7 +136,7 @@ def test_enter_sends_and_what_is_being_composed_is_not_sent(visit: Visit, server
 
 
 def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.memory.add(LAMP)
     page = visit.open()
@@ -165,7 +165,7 @@ def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
     assert "客廳的燈叫什麼".encode() not in everything_in(server)
 
 
-def test_a_private_conversation_leaves_nothing(visit: Visit, server: Served) -> None:
+def test_a_private_conversation_leaves_nothing(visit: Visit, server: PageServer) -> None:
     server.memory.add(LAMP)
     page = visit.open()
     page.get_by_role("switch", name="Private").click(force=True)
@@ -185,7 +185,7 @@ def test_a_private_conversation_leaves_nothing(visit: Visit, server: Served) -> 
     assert b"Quuxville" in everything_in(server)
 
 
-def test_a_quote_is_a_link_to_its_place(visit: Visit, server: Served) -> None:
+def test_a_quote_is_a_link_to_its_place(visit: Visit, server: PageServer) -> None:
     fact = server.memory.add(LAMP, "家")
     page = visit.open()
     answer = say(page, "小明是什麼？")
@@ -195,7 +195,7 @@ def test_a_quote_is_a_link_to_its_place(visit: Visit, server: Served) -> None:
     expect(page).to_have_url(re.compile(r"#/memory/file\?line=5"))
 
 
-def test_a_secret_is_kept_by_a_button(visit: Visit, server: Served) -> None:
+def test_a_secret_is_kept_by_a_button(visit: Visit, server: PageServer) -> None:
     page = visit.open()
     answer = say(page, "remember that my door code is 4711")
     assert server.memory.get_all() == []

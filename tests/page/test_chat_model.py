@@ -10,8 +10,8 @@ from typing import cast
 from playwright.sync_api import expect
 
 from tests.page.browsing import Visit, answers, conversation, say, shaping
-from tests.page.serving import SECONDS, Served
-from tests.standins.chat_api import Answer, ChatApi, tool
+from tests.page.serving import SECONDS, PageServer
+from tests.standins.chat_api import ChatAnswer, ChatApi, tool
 
 LAMP = "客廳的燈叫做小明"
 MARKDOWN = """\
@@ -69,7 +69,7 @@ def test_a_screen_reader_hears_an_answer_once_and_only_when_it_is_whole(
 ) -> None:
     visit.context.add_init_script(LISTEN)
     endless = Endless()
-    api.replies.append(Answer(cast("tuple[str, ...]", endless)))
+    api.replies.append(ChatAnswer(cast("tuple[str, ...]", endless)))
     page = visit.open()
     page.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
     page.keyboard.press("Enter")
@@ -88,11 +88,11 @@ def test_a_screen_reader_hears_an_answer_once_and_only_when_it_is_whole(
 
 
 def test_an_answer_is_shown_while_it_comes_and_is_stopped(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     server.memory.add(LAMP)
     endless = Endless()
-    api.replies.append(Answer(cast("tuple[str, ...]", endless)))
+    api.replies.append(ChatAnswer(cast("tuple[str, ...]", endless)))
     page = visit.open()
     page.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
     page.get_by_role("button", name="Send").click()
@@ -111,7 +111,7 @@ def test_an_answer_is_shown_while_it_comes_and_is_stopped(
     assert LAMP in str(api.requests[0].body["messages"])
 
 
-def test_markdown_is_shown_as_what_it_means(visit: Visit, server: Served, api: ChatApi) -> None:
+def test_markdown_is_shown_as_what_it_means(visit: Visit, server: PageServer, api: ChatApi) -> None:
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     api.answer(*re.findall(r"(?s).{1,7}", MARKDOWN), input_tokens=1234, output_tokens=56)
     page = visit.open()
@@ -133,7 +133,7 @@ def test_markdown_is_shown_as_what_it_means(visit: Visit, server: Served, api: C
 
 
 def test_tools_are_told_and_what_they_save_is_taken_back(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     server.memory.add(LAMP)
     api.answer(tool("search_memory", {"query": "小明"}))
@@ -153,7 +153,7 @@ def test_tools_are_told_and_what_they_save_is_taken_back(
 
 
 def test_what_rests_on_a_file_waits_to_be_accepted(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     api.answer(tool("append_memory", {"fact": "會議在星期三"}))
     api.answer("It says so.")

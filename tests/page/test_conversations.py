@@ -14,7 +14,6 @@ from tests.page.browsing import (
     Visit,
     answers,
     choose,
-    connected,
     conversation,
     go,
     past,
@@ -22,9 +21,10 @@ from tests.page.browsing import (
     say,
     shaping,
     toast,
+    wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.serving import Served, lasting_port, served
+from tests.page.serving import PageServer, lasting_port, run_server
 from turnleaf.core.messages import Message, NewMessage
 
 EXCHANGES = 200
@@ -49,7 +49,7 @@ READ_UPWARDS = """async () => {
 }"""
 
 
-def fill(server: Served, key: str, count: int, start: datetime | None = None) -> None:
+def fill(server: PageServer, key: str, count: int, start: datetime | None = None) -> None:
     """Keep a conversation of so many exchanges."""
     begun = start or datetime.now(UTC) - timedelta(hours=count)
     store = server.conversations
@@ -74,11 +74,11 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
 ) -> None:
     port = lasting_port()
     options = ("--port", str(port))
-    with served(tmp_path / "data", *options) as server:
+    with run_server(tmp_path / "data", *options) as server:
         server.memory.add("客廳的燈叫做小明")
         visit = visits(server.address)
         visit.expected.add(UNREACHABLE)
-        page = connected(visit.open())
+        page = wait_until_connected(visit.open())
         say(page, "Who is 小明, number 0?")
         key = server.ask("GET", "api/conversations")["conversations"][0]["key"]
         store = server.conversations
@@ -94,7 +94,7 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
         expect(page.get_by_role("heading", level=1)).to_have_text("Who is 小明, number 0?")
         address = page.url
         server.end()
-    with served(tmp_path / "data", *options):
+    with run_server(tmp_path / "data", *options):
         page.goto("about:blank")
         page.goto(address)
         assert whole(page) == [f"Who is 小明, number {number}?" for number in range(EXCHANGES)]
@@ -102,7 +102,9 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
         expect(shaping(page)).to_contain_text(re.compile("客廳的燈叫做小明|in the prompt"))
 
 
-def test_a_link_leads_to_a_message_and_both_directions_go_on(visit: Visit, server: Served) -> None:
+def test_a_link_leads_to_a_message_and_both_directions_go_on(
+    visit: Visit, server: PageServer
+) -> None:
     fill(server, "web:long", 80)
     wanted = server.conversations.messages("web:long")[60]
     page = visit.open(f"#/chat/web%3Along?message={wanted.id}")
@@ -118,7 +120,9 @@ def test_a_link_leads_to_a_message_and_both_directions_go_on(visit: Visit, serve
     expect(questions(page).last).to_be_in_viewport()
 
 
-def test_a_search_result_and_a_passage_lead_to_their_message(visit: Visit, server: Served) -> None:
+def test_a_search_result_and_a_passage_lead_to_their_message(
+    visit: Visit, server: PageServer
+) -> None:
     fill(server, "web:long", 60)
     server.conversations.add_exchange("web:cat", "My cat is called Mimi", "A lovely name.")
     page = visit.open("#/memory?q=Mimi")
@@ -132,7 +136,7 @@ def test_a_search_result_and_a_passage_lead_to_their_message(visit: Visit, serve
     expect(message).to_be_focused()
 
 
-def test_a_conversation_is_renamed_where_it_stands(visit: Visit, server: Served) -> None:
+def test_a_conversation_is_renamed_where_it_stands(visit: Visit, server: PageServer) -> None:
     server.conversations.add_exchange("web:lamp", "客廳的燈叫什麼？", "小明。")
     page = visit.open("#/chat/web%3Alamp")
     title = page.get_by_role("heading", level=1)
@@ -159,7 +163,9 @@ def test_a_conversation_is_renamed_where_it_stands(visit: Visit, server: Served)
     expect(title).to_have_text("客廳的燈叫什麼？")
 
 
-def test_a_conversation_is_found_by_its_title_and_its_text(visit: Visit, server: Served) -> None:
+def test_a_conversation_is_found_by_its_title_and_its_text(
+    visit: Visit, server: PageServer
+) -> None:
     server.conversations.add_exchange("web:lamp", "客廳的燈叫什麼？", "它叫做小明。")
     server.conversations.add_exchange("web:tea", "What shall I drink?", "烏龍茶。")
     page = visit.open()
@@ -175,7 +181,7 @@ def test_a_conversation_is_found_by_its_title_and_its_text(visit: Visit, server:
 
 
 def test_a_conversation_is_kept_out_of_search_and_let_in_again(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.conversations.add_exchange("web:lamp", "The lamp is called Quuxine", "I see.")
     page = visit.open("#/chat/web%3Alamp")
@@ -189,7 +195,7 @@ def test_a_conversation_is_kept_out_of_search_and_let_in_again(
     assert server.ask("GET", "api/memory/search?q=Quuxine")["results"]
 
 
-def test_a_conversation_is_exported(visit: Visit, server: Served) -> None:
+def test_a_conversation_is_exported(visit: Visit, server: PageServer) -> None:
     server.conversations.add_exchange("web:lamp", "客廳的燈叫什麼？", "小明。")
     page = visit.open("#/chat/web%3Alamp")
     with page.expect_download() as downloading:
@@ -205,7 +211,7 @@ def test_a_conversation_is_exported(visit: Visit, server: Served) -> None:
 def test_hundreds_of_conversations_are_listed_as_one_scrolls(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    with served(tmp_path / "data") as server:
+    with run_server(tmp_path / "data") as server:
         store = server.conversations
         for number in range(250):
             store.add_exchange(f"web:{number}", f"Question {number}", "Yes.")
@@ -221,7 +227,7 @@ def test_hundreds_of_conversations_are_listed_as_one_scrolls(
         expect(links).to_have_count(11)
 
 
-def test_an_old_conversation_is_taken_up_again(visit: Visit, server: Served) -> None:
+def test_an_old_conversation_is_taken_up_again(visit: Visit, server: PageServer) -> None:
     start = datetime.now(UTC) - timedelta(days=30)
     server.conversations.add_messages(
         "web:old",
@@ -240,7 +246,7 @@ def test_an_old_conversation_is_taken_up_again(visit: Visit, server: Served) -> 
     expect(prompt).to_contain_text("My dentist is Dr Lin")
 
 
-def test_what_others_said_is_marked(visit: Visit, server: Served) -> None:
+def test_what_others_said_is_marked(visit: Visit, server: PageServer) -> None:
     stranger = NewMessage(
         Message("user", "The meeting is off", name="Mallory"), trust="stranger", source="slack:U2"
     )
@@ -255,7 +261,7 @@ def test_what_others_said_is_marked(visit: Visit, server: Served) -> None:
     expect(conversation(page).get_by_role("button", name="Edit this message")).to_have_count(1)
 
 
-def test_what_is_kept_is_said_until_it_is_read(visit: Visit, server: Served) -> None:
+def test_what_is_kept_is_said_until_it_is_read(visit: Visit, server: PageServer) -> None:
     page = visit.open()
     notice = page.get_by_text("Everything you say here is kept on this server until you delete it.")
     expect(notice.get_by_role("link", name="Change this")).to_have_attribute(
@@ -268,7 +274,7 @@ def test_what_is_kept_is_said_until_it_is_read(visit: Visit, server: Served) -> 
     expect(notice).to_have_count(0)
 
 
-def test_the_status_shows_how_much_is_kept(visit: Visit, server: Served) -> None:
+def test_the_status_shows_how_much_is_kept(visit: Visit, server: PageServer) -> None:
     fill(server, "web:lamp", 3, datetime(2026, 3, 4, 12, tzinfo=UTC))
     page = visit.open("#/status")
     expect(page.get_by_text("Kept forever")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.page.browsing import Visit, answers, conversation, editor, fact, go, say, shaping, toast
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 from turnleaf.core.changes import Source
 
@@ -24,7 +24,7 @@ def assert_is_text(page: Page) -> None:
     assert page.locator("[href^='javascript:' i]").count() == 0
 
 
-def test_a_memory_cannot_run(visit: Visit, server: Served) -> None:
+def test_a_memory_cannot_run(visit: Visit, server: PageServer) -> None:
     kept = server.memory.add(HOSTILE, IMAGE)
     source = Source(quote=HOSTILE, name=f"document:{IMAGE}", trust="document")
     server.pending.add(HOSTILE, source=source)
@@ -56,7 +56,7 @@ def test_a_memory_cannot_run(visit: Visit, server: Served) -> None:
     assert server.memory.get(kept.id) is None
 
 
-def test_a_conversation_cannot_run(visit: Visit, server: Served, api: ChatApi) -> None:
+def test_a_conversation_cannot_run(visit: Visit, server: PageServer, api: ChatApi) -> None:
     server.memory.add(HOSTILE)
     api.answer(SCRIPT[:9], SCRIPT[9:], f"\n\n{IMAGE}\n\n{LINK} <a href='javascript:1'>x</a>")
     page = visit.open()

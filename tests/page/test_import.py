@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests import imports as samples
-from tests.page.browsing import PHONE, Visit, connected
+from tests.page.browsing import PHONE, Visit, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 from turnleaf.core.changes import Source
 
@@ -44,9 +44,9 @@ def group(page: Page, name: str) -> Locator:
 
 
 def test_an_export_is_counted_before_it_is_imported(
-    visit: Visit, server: Served, export: Path
+    visit: Visit, server: PageServer, export: Path
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     page.get_by_role("link", name="Import your past").click()
     choose(page, export)
     found = card(page, "In conversations.json")
@@ -64,8 +64,10 @@ def test_an_export_is_counted_before_it_is_imported(
     expect(page.get_by_role("listitem").filter(has_text="Max").first).to_be_visible()
 
 
-def test_what_is_not_imported_leaves_nothing(visit: Visit, server: Served, export: Path) -> None:
-    page = connected(visit.open("#/memory/import"))
+def test_what_is_not_imported_leaves_nothing(
+    visit: Visit, server: PageServer, export: Path
+) -> None:
+    page = wait_until_connected(visit.open("#/memory/import"))
     choose(page, export)
     card(page, "In conversations.json").get_by_role("button", name="Do not import").click()
     expect(page.get_by_role("button", name="Choose a file")).to_be_visible()
@@ -73,9 +75,9 @@ def test_what_is_not_imported_leaves_nothing(visit: Visit, server: Served, expor
 
 
 def test_a_file_can_be_dropped_and_one_that_is_no_export_says_so(
-    visit: Visit, server: Served, tmp_path: Path
+    visit: Visit, server: PageServer, tmp_path: Path
 ) -> None:
-    page = connected(visit.open("#/memory/import"))
+    page = wait_until_connected(visit.open("#/memory/import"))
     button = page.get_by_role("button", name="Choose a file")
     expect(button.or_(page.get_by_role("button", name="Import another file"))).to_be_visible()
     if not button.is_visible():
@@ -100,9 +102,9 @@ def test_a_new_conversation_offers_to_bring_the_past(visit: Visit) -> None:
 
 
 def test_the_view_fits_a_phone_and_speaks_chinese(
-    server: Served, visits: Visiting, export: Path
+    server: PageServer, visits: Visiting, export: Path
 ) -> None:
-    page = connected_in_chinese(
+    page = wait_in_chinese(
         visits(language="zh-TW", colours="dark", size=PHONE).open("#/memory/import")
     )
     assert complaints(page) == []
@@ -114,7 +116,7 @@ def test_the_view_fits_a_phone_and_speaks_chinese(
     assert server.contents() == []
 
 
-def connected_in_chinese(page: Page) -> Page:
+def wait_in_chinese(page: Page) -> Page:
     another = page.get_by_role("button", name="匯入另一個檔案")
     expect(another.or_(page.get_by_role("button", name="選擇檔案"))).to_be_visible()
     if another.is_visible():
@@ -123,12 +125,12 @@ def connected_in_chinese(page: Page) -> Page:
 
 
 def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
-    visit: Visit, server: Served, export: Path
+    visit: Visit, server: PageServer, export: Path
 ) -> None:
     with ChatApi() as api:
         api.answer(json.dumps({"facts": []}))
         server.configure(model="openai:stand-in", modelUrl=api.url)
-        page = connected(visit.open("#/memory/import"))
+        page = wait_until_connected(visit.open("#/memory/import"))
         choose(page, export)
         card(page, "In conversations.json").get_by_role("button", name="Import", exact=True).click()
         reading = card(page, "Let a model look for more facts")
@@ -144,7 +146,7 @@ def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
 # Reviewing
 
 
-def wait_for_review(server: Served) -> None:
+def wait_for_review(server: PageServer) -> None:
     for name in ("trip", "work"):
         key = f"import:chatgpt:{name}"
         server.conversations.add_exchange(key, f"About my {name}", "Noted.")
@@ -154,10 +156,10 @@ def wait_for_review(server: Served) -> None:
 
 
 def test_facts_stand_below_their_conversation_and_are_decided_together(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     wait_for_review(server)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     expect(group(page, "About my trip").get_by_role("listitem")).to_have_count(3)
     expect(group(page, "About my trip").get_by_role("link", name="About my trip")).to_be_visible()
     assert complaints(page) == []
@@ -168,9 +170,9 @@ def test_facts_stand_below_their_conversation_and_are_decided_together(
     assert server.contents() == ["trip fact 0", "trip fact 1", "trip fact 2"]
 
 
-def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: Served) -> None:
+def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: PageServer) -> None:
     wait_for_review(server)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     rows = page.locator(".pending-fact")
     rows.first.focus()
     page.keyboard.press("ArrowDown")
@@ -192,11 +194,11 @@ def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: Se
 
 
 def test_what_does_not_fit_stays_pending_and_the_page_says_why(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.configure(memoryMaxItems=4)
     wait_for_review(server)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     page.get_by_role("button", name="Accept all", exact=True).click()
     expect(page.get_by_text("the memory is full")).to_be_visible()
     expect(page.locator(".pending-fact")).to_have_count(2)

@@ -14,31 +14,31 @@ from tests.page.browsing import (
     conversation,
     editor,
     fact,
-    focused,
+    find_focus,
     say,
     shaping,
     tab_to,
     wait_for_answer,
 )
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
 
 
 def outline(page: Page) -> bool:
-    """Tell whether what has the focus can be seen to have it."""
+    """Whether what has the focus visibly has it."""
     style = "getComputedStyle(document.activeElement)"
     return bool(page.evaluate(f"{style}.outlineStyle !== 'none' || {style}.boxShadow !== 'none'"))
 
 
-def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) -> None:
+def test_the_first_step_leads_past_the_navigation(visit: Visit, server: PageServer) -> None:
     page = visit.open("#/memory")
     expect(page.get_by_role("heading", name="Memory", exact=True)).to_be_visible()
     order = []
     for _ in range(7):
         page.keyboard.press("Tab")
-        order.append(focused(page))
+        order.append(find_focus(page))
         assert outline(page), order
     views = ["Chat", "Memory", "Schedules", "Status", "Settings"]
     assert order == ["Skip to the content", "Turnleaf", *views]
@@ -47,7 +47,7 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     page.reload()
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
     page.keyboard.press("Tab")
-    assert focused(page) == "Skip to the content"
+    assert find_focus(page) == "Skip to the content"
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
     tab_to(page, "Learn from conversations")
@@ -55,7 +55,7 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     expect(page.get_by_text("Turnleaf learns only what you tell it")).to_be_visible()
 
 
-def test_a_message_is_sent(visit: Visit, server: Served) -> None:
+def test_a_message_is_sent(visit: Visit, server: PageServer) -> None:
     server.memory.add(LAMP)
     page = visit.open()
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
@@ -70,7 +70,7 @@ def test_a_message_is_sent(visit: Visit, server: Served) -> None:
     )
 
 
-def test_the_file_is_saved(visit: Visit, server: Served) -> None:
+def test_the_file_is_saved(visit: Visit, server: PageServer) -> None:
     server.write("# 記憶\n")
     page = visit.open("#/memory")
     expect(page.get_by_role("tab", name="Facts")).to_be_visible()
@@ -87,7 +87,9 @@ def test_the_file_is_saved(visit: Visit, server: Served) -> None:
     assert server.contents() == [LAMP]
 
 
-def test_a_schedule_is_made_paused_deleted_and_brought_back(visit: Visit, server: Served) -> None:
+def test_a_schedule_is_made_paused_deleted_and_brought_back(
+    visit: Visit, server: PageServer
+) -> None:
     page = visit.open("#/schedules")
     expect(page.get_by_role("button", name="New schedule")).to_be_enabled()
     tab_to(page, "New schedule")
@@ -114,7 +116,7 @@ def test_a_schedule_is_made_paused_deleted_and_brought_back(visit: Visit, server
     assert [one.timing for one in server.schedules.get_all()] == ["every 2h"]
 
 
-def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> None:
+def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: PageServer) -> None:
     server.write(f"- {LAMP}\n- {TEA}\n- The third\n")
     page = visit.open("#/memory")
     expect(fact(page, LAMP)).to_be_visible()
@@ -134,7 +136,7 @@ def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> Non
     assert server.contents() == [LAMP, TEA, "The third"]
 
 
-def test_facts_are_filtered_chosen_and_pinned(visit: Visit, server: Served) -> None:
+def test_facts_are_filtered_chosen_and_pinned(visit: Visit, server: PageServer) -> None:
     for number in range(8):
         server.memory.add(f"Fact {number}")
     server.memory.add(LAMP)
@@ -162,7 +164,7 @@ def test_facts_are_filtered_chosen_and_pinned(visit: Visit, server: Served) -> N
 
 
 def test_a_fact_leads_from_an_answer_to_its_words_and_is_corrected(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     page = visit.open("#/chat")
     say(page, f"記住{LAMP}")
@@ -184,7 +186,7 @@ def test_a_fact_leads_from_an_answer_to_its_words_and_is_corrected(
     assert server.contents() == ["客廳的燈叫做小美"]
 
 
-def test_a_past_is_imported(visit: Visit, server: Served, tmp_path: Path) -> None:
+def test_a_past_is_imported(visit: Visit, server: PageServer, tmp_path: Path) -> None:
     export = tmp_path / "conversations.json"
     text = json.dumps(samples.claude())
     for shared, own in (("Max", "Rex"), ('"u1"', '"u9"'), ('"m1"', '"m8"'), ('"m2"', '"m9"')):

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, connected, fact, toast
-from tests.page.serving import Served
+from tests.page.browsing import Visit, fact, toast, wait_until_connected
+from tests.page.serving import PageServer
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
@@ -24,9 +24,9 @@ def search(page: Page, query: str) -> None:
 
 
 def test_a_fact_is_added_below_its_category_and_one_of_another_program_appears(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
     room = page.get_by_role("meter", name="Facts")
     expect(room).to_have_attribute("aria-valuetext", "0 of 100")
@@ -40,7 +40,7 @@ def test_a_fact_is_added_below_its_category_and_one_of_another_program_appears(
     expect(fact(page, TEA)).to_be_visible()
 
 
-def test_a_fact_is_edited_in_its_place(visit: Visit, server: Served) -> None:
+def test_a_fact_is_edited_in_its_place(visit: Visit, server: PageServer) -> None:
     server.memory.add(LAMP)
     page = visit.open("#/memory")
     fact(page, LAMP).get_by_role("button", name="Edit").click()
@@ -56,7 +56,9 @@ def test_a_fact_is_edited_in_its_place(visit: Visit, server: Served) -> None:
     assert server.contents() == ["客廳的燈叫做小華"]
 
 
-def test_an_edit_does_not_replace_what_somebody_else_wrote(visit: Visit, server: Served) -> None:
+def test_an_edit_does_not_replace_what_somebody_else_wrote(
+    visit: Visit, server: PageServer
+) -> None:
     visit.expected.add(409)
     kept = server.memory.add(LAMP)
     page = visit.open("#/memory")
@@ -70,7 +72,7 @@ def test_an_edit_does_not_replace_what_somebody_else_wrote(visit: Visit, server:
     assert server.contents() == ["客廳的燈叫做小美"]
 
 
-def test_a_deleted_fact_comes_back(visit: Visit, server: Served) -> None:
+def test_a_deleted_fact_comes_back(visit: Visit, server: PageServer) -> None:
     server.write(f"# 記憶\n\n- {LAMP}\n- {TEA}\n")
     page = visit.open("#/memory")
     fact(page, LAMP).get_by_role("button", name="Delete").click()
@@ -83,7 +85,7 @@ def test_a_deleted_fact_comes_back(visit: Visit, server: Served) -> None:
     assert server.file == f"# 記憶\n\n- {LAMP}\n- {TEA}\n"
 
 
-def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: Served) -> None:
+def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: PageServer) -> None:
     visit.expected.add(409)
     server.memory.add(LAMP)
     server.configure(memoryMaxItems=1)
@@ -96,7 +98,7 @@ def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: Se
 
 
 def test_what_is_searched_is_found_marked_and_led_to_in_the_file_or_not_found(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     others = "\n".join(f"- 第{number}件和燈無關的事" for number in range(80))
     server.write(f"# 記憶\n\n{others}\n- {LAMP}\n{others}\n")
@@ -121,11 +123,11 @@ def test_what_is_searched_is_found_marked_and_led_to_in_the_file_or_not_found(
 
 
 def test_days_and_conversations_are_found_and_can_be_told_apart(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.memory.add(LAMP)
     server.daily.append("小明換了燈泡")
-    page = connected(visit.open("#/memory?q=小明"))
+    page = wait_until_connected(visit.open("#/memory?q=小明"))
     results = page.get_by_role("region", name="Results")
     expect(results.get_by_role("listitem")).to_have_count(2)
     expect(results.get_by_role("radio")).to_have_count(5)

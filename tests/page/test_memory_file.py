@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, WIDE, Visit, connected, editor, go, toast
+from tests.page.browsing import PHONE, WIDE, Visit, editor, go, toast, wait_until_connected
 from tests.page.conftest import Visiting
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
@@ -32,7 +32,7 @@ def merging(page: Page) -> Locator:
     return page.get_by_role("region", name="This file was also saved elsewhere")
 
 
-def test_what_is_written_is_saved_with_ctrl_s(visit: Visit, server: Served) -> None:
+def test_what_is_written_is_saved_with_ctrl_s(visit: Visit, server: PageServer) -> None:
     kept = server.memory.add(LAMP, "家")
     page = visit.open("#/memory/file")
     expect(editor(page)).to_contain_text(LAMP)
@@ -49,7 +49,7 @@ def test_what_is_written_is_saved_with_ctrl_s(visit: Visit, server: Served) -> N
     assert server.memory.get(kept.id)
 
 
-def test_a_save_is_taken_back_to_the_byte(visit: Visit, server: Served) -> None:
+def test_a_save_is_taken_back_to_the_byte(visit: Visit, server: PageServer) -> None:
     server.write(TWO)
     page = visit.open("#/memory/file")
     editor(page).press("Control+a")
@@ -60,7 +60,7 @@ def test_a_save_is_taken_back_to_the_byte(visit: Visit, server: Served) -> None:
     assert server.file == TWO
 
 
-def test_what_is_not_saved_stays_until_it_is_discarded(visit: Visit, server: Served) -> None:
+def test_what_is_not_saved_stays_until_it_is_discarded(visit: Visit, server: PageServer) -> None:
     server.write(TWO)
     page = visit.open("#/memory/file")
     page.clock.set_fixed_time("2026-11-16T08:00:00Z")  # all of it within the same moment
@@ -80,17 +80,17 @@ def test_what_is_not_saved_stays_until_it_is_discarded(visit: Visit, server: Ser
 
 
 def test_what_others_save_is_shown_while_nothing_is_being_written(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.write(TWO)
-    page = connected(visit.open("#/memory/file"))
+    page = wait_until_connected(visit.open("#/memory/file"))
     expect(editor(page)).to_contain_text(LAMP)
     server.memory.location.write_text(f"{TWO}- 從編輯器寫的\n", "utf-8")
     expect(editor(page)).to_contain_text("從編輯器寫的")
     expect(state(page, "Saved")).to_be_visible()
 
 
-def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: Served) -> None:
+def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: PageServer) -> None:
     visit.expected.add(412)
     visit.context.route("**/api/events", lambda _: None)
     server.write(TWO)
@@ -115,10 +115,10 @@ def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: Served) -> N
     ],
 )
 def test_where_both_changed_one_line_a_person_chooses(
-    server: Served, visits: Visiting, size: tuple[int, int], choice: str, kept: list[str]
+    server: PageServer, visits: Visiting, size: tuple[int, int], choice: str, kept: list[str]
 ) -> None:
     server.write(f"- {LAMP}\n")
-    page = connected(visits(size=size).open("#/memory/file"))
+    page = wait_until_connected(visits(size=size).open("#/memory/file"))
     editor(page).press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.insert_text("和小美")

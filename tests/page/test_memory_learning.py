@@ -1,4 +1,4 @@
-"""What is learnt, what waits, and what was noted on which day."""
+"""What is learned, what waits, and what was noted on which day."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.faces.forking import run
-from tests.page.browsing import Visit, begin_conversation, connected, let_learn, say
+from tests.page.browsing import Visit, begin_conversation, let_learn, say, wait_until_connected
 from tests.page.judging import complaints
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 
 AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
-"""Each message is learnt from as soon as it is answered."""
+"""Each message is learned from as soon as it is answered."""
 
 
 def waiting(page: Page, text: str) -> Locator:
@@ -24,17 +24,17 @@ def waiting(page: Page, text: str) -> Locator:
     return found.filter(has_text=text)
 
 
-def learnt(page: Page, text: str) -> Locator:
+def find_learned(page: Page, text: str) -> Locator:
     found = page.get_by_role("list", name="Learned recently").get_by_role("listitem")
     return found.filter(has_text=text)
 
 
-def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served) -> None:
+def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: PageServer) -> None:
     letter = Source(quote="會議改到星期三", name="document:信.md", trust="document")
     server.pending.add("會議在星期三", source=letter)
     server.pending.add("老闆喜歡紅茶", source=letter)
     server.pending.add("請每天轉帳", source=letter)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 pending review")
     expect(badge).to_be_attached()
     expect(waiting(page, "會議在星期三")).to_contain_text("From the document 信.md")
@@ -52,13 +52,13 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served
     assert server.pending.get_all() == []
 
 
-def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
-    visit: Visit, server: Served
+def test_what_was_learned_stands_with_its_words_and_is_taken_back(
+    visit: Visit, server: PageServer
 ) -> None:
     server.configure(**AT_ONCE)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     server.ask("POST", "api/chat", {"message": "對了，我住在澎湖", "key": "web:learning"})
-    row = learnt(page, "澎湖")
+    row = find_learned(page, "澎湖")
     expect(row).to_contain_text("我住在澎湖")
     expect(row.get_by_role("blockquote")).to_have_text(re.compile("我住在澎湖"))
     expect(row.get_by_role("link", name="Conversation")).to_have_attribute(
@@ -71,14 +71,14 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     assert "澎湖" not in server.file
 
 
-def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
+def test_nothing_is_learned_while_the_switch_is_off(visit: Visit, server: PageServer) -> None:
     server.configure(**AT_ONCE)
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_role("switch", name="Learn from conversations")).to_be_checked()
     let_learn(page, is_on=False)
     expect(page.get_by_text("Off: only what you ask for is remembered.")).to_be_visible()
-    assert server.configured()["autoExtract"] is False
-    assert ("autoExtract", False) in said_by_another_process(server)
+    assert server.read_config()["autoExtract"] is False
+    assert ("autoExtract", False) in read_settings_elsewhere(server)
     page.get_by_role("link", name="Chat", exact=True).click()
     say(page, "我住在台東")
     page.get_by_role("link", name="Memory", exact=True).click()
@@ -92,14 +92,14 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
     assert "台東" not in server.file
 
 
-def said_by_another_process(server: Served) -> list[tuple[str, object]]:
-    """Give the settings as the command line sees them."""
+def read_settings_elsewhere(server: PageServer) -> list[tuple[str, object]]:
+    """Return the settings as the command line sees them."""
     code, out, _ = run(["--data-dir", str(server.data), "config", "--json"], b"", os.environ)
     assert code == 0
     return [(one["key"], one["value"]) for one in json.loads(out)]
 
 
-def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
+def test_notes_are_read_and_added_by_day(visit: Visit, server: PageServer) -> None:
     old = server.folder.daily / "2026-03-08.md"
     old.parent.mkdir(parents=True, exist_ok=True)
     old.write_text("# 2026-03-08\n\n- 09:00 和 **小美** 去爬山\n", "utf-8")
@@ -120,10 +120,10 @@ def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
     assert "買了一盞新燈" in today.read_text("utf-8")
 
 
-def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served) -> None:
+def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: PageServer) -> None:
     server.daily.append("買牛奶", source="tool:shopping")
     server.daily.append("買麵包")
-    page = connected(visit.open("#/memory/daily"))
+    page = wait_until_connected(visit.open("#/memory/daily"))
     milk = page.get_by_role("list", name="Notes").get_by_role("listitem").filter(has_text="牛奶")
     milk.get_by_role("button", name="Edit").click()
     text = page.get_by_role("textbox", name="Text of the note")
@@ -144,11 +144,11 @@ def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served
 
 
 def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     visit.expected.add(409)
     server.daily.append("買牛奶")
-    page = connected(visit.open("#/memory/daily"))
+    page = wait_until_connected(visit.open("#/memory/daily"))
     (today,) = server.folder.daily.glob("*.md")
     page.route("**/api/memory/daily/*", lambda route: change_first(route, today))
     rows = page.get_by_role("list", name="Notes").get_by_role("listitem")
@@ -162,15 +162,17 @@ def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
 
 
 def change_first(route: Route, today: Path) -> None:
-    """Have somebody else save the note before the page does."""
+    """Save the note as somebody else before the page does."""
     if route.request.method == "PATCH":
         today.write_text(today.read_text().replace("買牛奶", "買茶"))
     route.continue_()
 
 
-def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, server: Served) -> None:
+def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(
+    visit: Visit, server: PageServer
+) -> None:
     (server.folder.daily / "2026-03-08.md").write_text("# 2026-03-08\n\nIt rained.\n\n- tea\n")
-    page = connected(visit.open("#/memory/daily/2026-03-08"))
+    page = wait_until_connected(visit.open("#/memory/daily/2026-03-08"))
     expect(page.get_by_text("It rained.")).to_be_visible()
     page.get_by_text("Edit the notes of this day").click()
     page.get_by_role("list", name="Notes").get_by_role("button", name="Edit").click()
@@ -183,7 +185,7 @@ def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, serv
 
 
 def test_a_day_without_notes_says_so_and_one_that_is_none_is_today(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     page = visit.open("#/memory/daily/2026-03-09")
     expect(page.get_by_text("Nothing was noted that day.")).to_be_visible()

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, WIDE, Visit, connected, fact, toast
+from tests.page.browsing import PHONE, WIDE, Visit, fact, toast, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from turnleaf.core import markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.memories import Memory
@@ -22,7 +22,7 @@ MANY = 2000
 MOST_NODES = 4000
 
 
-def write_facts(server: Served, memories: Sequence[Memory]) -> None:
+def write_facts(server: PageServer, memories: Sequence[Memory]) -> None:
     server.configure(memoryMaxItems=10_000, memoryMaxChars=1_000_000)
     draft = Draft(markdown, "# Memory\n", NOW)
     draft.insert_all(memories, "import")
@@ -35,7 +35,7 @@ def make_fact(number: int, text: str, category: str, **more: object) -> Memory:
 
 
 @pytest.fixture
-def large(server: Served) -> Served:
+def large(server: PageServer) -> PageServer:
     """A memory of many facts, in ten categories."""
     write_facts(
         server,
@@ -45,7 +45,7 @@ def large(server: Served) -> Served:
 
 
 @pytest.fixture
-def small(server: Served) -> Served:
+def small(server: PageServer) -> PageServer:
     """A memory of ten facts of different kinds."""
     write_facts(
         server,
@@ -67,10 +67,10 @@ def choose(page: Page, name: str, value: str) -> None:
 
 
 def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead_to_the_rest(
-    visit: Visit, large: Served
+    visit: Visit, large: PageServer
 ) -> None:
     large.configure(memoryMaxItems=10_000, memoryMaxChars=1_000_000, promptMaxTokens=2000)
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(fact(page, "Fact 0 of room 0")).to_be_visible()
     expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
     assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
@@ -102,9 +102,9 @@ def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead
 
 
 def test_facts_are_narrowed_by_category_origin_and_age_put_in_order_and_chosen_together(
-    visit: Visit, small: Served
+    visit: Visit, small: PageServer
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     choose(page, "Origin", "learnt")
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text("oolong")
@@ -125,8 +125,8 @@ def test_facts_are_narrowed_by_category_origin_and_age_put_in_order_and_chosen_t
     assert small.contents() == ["客廳的燈叫做小明", "Drinks oolong tea"]
 
 
-def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) -> None:
-    page = connected(visit.open("#/memory"))
+def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: PageServer) -> None:
+    page = wait_until_connected(visit.open("#/memory"))
     unused = page.get_by_role("checkbox", name="Never used")
     expect(unused).to_have_accessible_description(re.compile("no stored answer rests on"))
     unused.check()
@@ -139,8 +139,8 @@ def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) ->
     assert complaints(page) == []
 
 
-def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> None:
-    page = connected(visit.open("#/memory"))
+def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: PageServer) -> None:
+    page = wait_until_connected(visit.open("#/memory"))
     lamp = fact(page, "小明")
     lamp.focus()
     page.keyboard.press("p")
@@ -155,9 +155,9 @@ def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> N
 
 
 def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
-    visit: Visit, small: Served
+    visit: Visit, small: PageServer
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     fact(page, "Imported 40").focus()
     page.keyboard.press("x")
     page.get_by_role("checkbox", name="Select: Imported 41").check()
@@ -190,13 +190,13 @@ def find_middle(place: Locator) -> float:
 def test_the_box_that_selects_a_fact_stands_beside_its_text(
     visits: Visiting, size: tuple[int, int]
 ) -> None:
-    row = fact(connected(visits(size=size).open("#/memory")), "Drinks oolong tea")
+    row = fact(wait_until_connected(visits(size=size).open("#/memory")), "Drinks oolong tea")
     box, text = row.get_by_role("checkbox"), row.get_by_text("Drinks oolong tea")
     expect(box).to_be_visible()
     assert find_middle(box) == pytest.approx(find_middle(text), abs=3)
 
 
-def test_the_list_and_its_filters_fit_a_phone(small: Served, visits: Visiting) -> None:
+def test_the_list_and_its_filters_fit_a_phone(small: PageServer, visits: Visiting) -> None:
     page = visits(language="zh-TW", colours="dark", size=PHONE).open("#/memory")
     expect(page.get_by_role("textbox", name="用文字篩選記憶")).to_be_visible()
     page.get_by_role("checkbox", name="勾選：Imported 40").check()

@@ -14,14 +14,14 @@ from tests.page.browsing import (
     Visit,
     answers,
     begin_conversation,
-    connected,
     say,
     tab_to,
     toast,
+    wait_until_connected,
 )
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
-from tests.page.serving import Served, served
+from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import CONFIG_NAME
 
@@ -33,7 +33,7 @@ FAR = "http://192.0.2.7/v1"
 class Town:
     """A server that nobody has set up, and the servers of models around it."""
 
-    server: Served
+    server: PageServer
     ollama: ChatApi
     openai: ChatApi
 
@@ -42,13 +42,13 @@ class Town:
         path = self.server.data / CONFIG_NAME
         path.write_text(json.dumps({"embeddings": False, **values}), "utf-8")
 
-    def configured(self, key: str) -> object:
+    def read_setting(self, key: str) -> object:
         """Return a setting as the file has it."""
-        return self.server.configured().get(key)
+        return self.server.read_config().get(key)
 
 
 @pytest.fixture(scope="module")
-def founded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def shared_town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with ExitStack() as running:
         ollama, openai = (running.enter_context(ChatApi()) for _ in range(2))
         ollama.tells["/v1/models"] = {"data": [{"id": "qwen3:8b"}, {"id": "gemma3:4b"}]}
@@ -60,20 +60,20 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
             "PATH": "/usr/bin:/bin",
         }
         data = tmp_path_factory.mktemp("models") / "data"
-        yield Town(running.enter_context(served(data, environ=environ)), ollama, openai)
+        yield Town(running.enter_context(run_server(data, environ=environ)), ollama, openai)
 
 
 @pytest.fixture
-def town(founded: Town) -> Town:
+def town(shared_town: Town) -> Town:
     """The same, as it was before anybody came."""
-    founded.server.begin_again()
-    founded.configure()
-    for one in (founded.ollama, founded.openai):
+    shared_town.server.begin_again()
+    shared_town.configure()
+    for one in (shared_town.ollama, shared_town.openai):
         one.replies.clear()
         one.requests.clear()
-    for keys in founded.server.data.parent.rglob("keys.json"):
+    for keys in shared_town.server.data.parent.rglob("keys.json"):
         keys.unlink()
-    return founded
+    return shared_town
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def visit(town: Town, visits: Visiting) -> Visit:
 
 
 def come_by_link(town: Town, visit: Visit) -> Visit:
-    """Let a visitor be the operator."""
+    """Make a visitor the operator."""
     visit.context.request.get(town.server.make_link())
     return visit
 
@@ -93,14 +93,14 @@ def row(page: Page, label: str) -> Locator:
 
 
 def test_from_the_first_visit_to_an_answer_is_one_press(visit: Visit, town: Town) -> None:
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     expect(page.get_by_role("heading", name="Choose a model")).to_be_visible()
     town.ollama.answer("ready")
     page.get_by_role("button", name="Use Ollama qwen3:8b").click()
     expect(toast(page, "From now on qwen3:8b answers.")).to_be_visible()
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
-    assert town.configured("model") == "ollama:qwen3:8b"
+    assert town.read_setting("model") == "ollama:qwen3:8b"
     expect(page.get_by_text("Your words stay on this machine.")).to_be_visible()
     town.ollama.answer("小明。")
     expect(say(page, "客廳的燈叫什麼？")).to_contain_text("小明。")
@@ -110,7 +110,7 @@ def test_from_the_first_visit_to_an_answer_is_one_press(visit: Visit, town: Town
 
 
 def test_a_pasted_key_lists_the_models_and_a_test_is_green(visit: Visit, town: Town) -> None:
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     page.get_by_role("combobox", name="Provider").select_option("OpenAI")
     field = page.get_by_label("Key of OpenAI")
     expect(field).to_have_attribute("type", "password")
@@ -130,8 +130,8 @@ def test_a_pasted_key_lists_the_models_and_a_test_is_green(visit: Visit, town: T
     expect(row(page, "OpenAI")).to_contain_text("key is set")
 
 
-def test_a_wrong_key_is_told_in_a_sentence_and_replaced(visit: Visit, town: Town) -> None:
-    page = connected(visit.open("#/settings?group=model"))
+def test_a_wrong_key_is_explained_in_a_sentence_and_replaced(visit: Visit, town: Town) -> None:
+    page = wait_until_connected(visit.open("#/settings?group=model"))
     page.get_by_role("combobox", name="Provider").select_option("OpenAI")
     page.get_by_label("Key of OpenAI").fill(KEY)
     page.get_by_role("button", name="Save the key").click()
@@ -139,7 +139,7 @@ def test_a_wrong_key_is_told_in_a_sentence_and_replaced(visit: Visit, town: Town
     town.openai.fail(401, "Incorrect API key provided.")
     page.get_by_role("button", name="Use this model").click()
     expect(page.get_by_text("OpenAI refuses the key; copy it again")).to_be_visible()
-    assert town.configured("model") is None
+    assert town.read_setting("model") is None
     page.get_by_role("button", name="Replace").click()
     page.get_by_label("Key of OpenAI").fill(f"{KEY}-2")
     page.get_by_role("button", name="Save the key").click()
@@ -157,7 +157,7 @@ def test_a_wrong_key_is_told_in_a_sentence_and_replaced(visit: Visit, town: Town
 def test_whoever_did_not_come_by_the_link_sees_no_key_field_and_how_to_get_one(
     town: Town, visits: Visiting
 ) -> None:
-    page = connected(visits(town.server.address).open())
+    page = wait_until_connected(visits(town.server.address).open())
     expect(row(page, "Ollama")).to_contain_text("qwen3:8b, gemma3:4b")
     expect(page.get_by_text("open the longer address that Turnleaf printed")).to_be_visible()
     expect(page.locator("input[type=password]")).to_have_count(0)
@@ -167,11 +167,11 @@ def test_whoever_did_not_come_by_the_link_sees_no_key_field_and_how_to_get_one(
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     page.reload()
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
-    assert town.configured("model") is None
+    assert town.read_setting("model") is None
 
 
 def test_the_composer_is_as_wide_as_the_panel_above_it(visit: Visit) -> None:
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     panel, composer = (page.locator(one) for one in (".chat-setup > .models", ".chat-composer"))
     expect(panel).to_be_visible()
     above, below = panel.bounding_box(), composer.bounding_box()
@@ -181,16 +181,16 @@ def test_the_composer_is_as_wide_as_the_panel_above_it(visit: Visit) -> None:
 
 
 def test_staying_without_a_model_is_a_choice(visit: Visit, town: Town) -> None:
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     expect(page.get_by_text("it writes no answers of its own")).to_be_visible()
     page.get_by_role("button", name="Stay without a model").click()
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
-    assert town.configured("model") == "recall"
+    assert town.read_setting("model") == "recall"
 
 
 def test_a_conversation_has_a_model_of_its_own(visit: Visit, town: Town) -> None:
     town.configure(model="ollama:qwen3:8b", extractModel="rules")
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     picker = page.get_by_role("button", name="Model of this conversation")
     expect(picker).to_have_text("qwen3:8b")
     picker.press("Enter")
@@ -211,7 +211,7 @@ def test_a_conversation_has_a_model_of_its_own(visit: Visit, town: Town) -> None
     page.get_by_role("link", name="這是什麼？").click()
     expect(answers(page)).to_contain_text("燈。")
     expect(picker).to_have_text("gemma3:4b")
-    assert town.configured("model") == "ollama:qwen3:8b"
+    assert town.read_setting("model") == "ollama:qwen3:8b"
     picker.click()
     page.get_by_role("menuitemradio", name="qwen3:8b").click()
     town.ollama.answer("小明。")
@@ -225,7 +225,7 @@ def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
     town.configure(model="ollama:qwen3:8b", extractModel="rules")
     stored = visit.context.request.put(f"{visit.address}api/keys/openai", data={"key": KEY})
     assert stored.ok
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     picker = page.get_by_role("button", name="Model of this conversation")
     expect(picker).to_have_text("qwen3:8b")
     picker.press("Enter")
@@ -244,11 +244,11 @@ def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
     town.openai.answer("燈。")
     say(page, "這是什麼？")
     assert town.openai.requests[-1].body["model"] == "gpt-5.4-mini"
-    assert town.configured("model") == "ollama:qwen3:8b"
+    assert town.read_setting("model") == "ollama:qwen3:8b"
 
 
 def test_a_model_is_chosen_and_tested_by_keyboard_alone(visit: Visit, town: Town) -> None:
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     expect(page.get_by_role("button", name="Use Ollama qwen3:8b")).to_be_visible()
     tab_to(page, "Provider", back=True)
     page.keyboard.type("OpenAI")
@@ -266,12 +266,12 @@ def test_a_model_is_chosen_and_tested_by_keyboard_alone(visit: Visit, town: Town
     tab_to(page, "Use this model")
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
-    assert town.configured("model") == "openai:gpt-5.4-mini"
+    assert town.read_setting("model") == "openai:gpt-5.4-mini"
 
 
 def test_an_address_outside_this_machine_is_confirmed_once(visit: Visit, town: Town) -> None:
     visit.expected |= {409, 502}
-    page = connected(visit.open("#/settings?group=model"))
+    page = wait_until_connected(visit.open("#/settings?group=model"))
     page.get_by_role("combobox", name="Provider").select_option("Any OpenAI-compatible address")
     page.get_by_role("textbox", name="Address", exact=True).fill(FAR)
     page.get_by_label("Key, if it needs one").fill(KEY)
@@ -284,7 +284,7 @@ def test_an_address_outside_this_machine_is_confirmed_once(visit: Visit, town: T
 
 
 def test_an_address_on_this_machine_needs_no_question(visit: Visit, town: Town) -> None:
-    page = connected(visit.open("#/settings?group=model"))
+    page = wait_until_connected(visit.open("#/settings?group=model"))
     page.get_by_role("combobox", name="Provider").select_option("Any OpenAI-compatible address")
     page.get_by_role("textbox", name="Address", exact=True).fill(town.openai.url)
     page.get_by_role("button", name="Show its models").click()
@@ -292,14 +292,14 @@ def test_an_address_on_this_machine_needs_no_question(visit: Visit, town: Town) 
     town.openai.answer("ready")
     page.get_by_role("button", name="Use this model").click()
     expect(page.get_by_text("compatible:gpt-5.4 answers. Your words stay")).to_be_visible()
-    assert town.configured("modelUrl") == town.openai.url
+    assert town.read_setting("modelUrl") == town.openai.url
 
 
 def test_the_status_says_whether_the_model_can_answer_and_where_words_go(
     visit: Visit, town: Town
 ) -> None:
     town.configure(model="groq:llama")
-    page = connected(visit.open("#/status"))
+    page = wait_until_connected(visit.open("#/status"))
     expect(page.get_by_text("Something does not work.")).to_be_visible()
     expect(page.get_by_text("groq:llama cannot answer: its key is missing")).to_be_visible()
     expect(page.get_by_text("Your words go to Groq.")).to_be_visible()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from playwright.sync_api import Request, expect
 
-from tests.page.browsing import PHONE, UNREACHABLE, Visit, connected, fact, say
+from tests.page.browsing import PHONE, UNREACHABLE, Visit, fact, say, wait_until_connected
 from tests.page.conftest import OTHER_NAME, Visiting
 from tests.page.judging import complaints
-from tests.page.proxying import PREFIX, proxied
-from tests.page.serving import Served, lasting_port, served
+from tests.page.proxying import PREFIX, run_proxy
+from tests.page.serving import PageServer, lasting_port, run_server
 
 LAMP = "客廳的燈叫做小明"
 STATUS_CODE = re.compile(r"/assets/StatusPage-[^/]+\.js$")
@@ -21,7 +21,7 @@ EVERYWHERE = ("--host", "0.0.0.0")  # noqa: S104 - that is what is tested
 
 
 def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visiting) -> None:
-    with served(tmp_path / "data", *EVERYWHERE, environ={"MEMORY_MAX_ITEMS": "7"}) as server:
+    with run_server(tmp_path / "data", *EVERYWHERE, environ={"MEMORY_MAX_ITEMS": "7"}) as server:
         server.memory.add(LAMP)
         address = f"http://127.0.0.1:{server.port}/"
         token = (server.data / "http-token").read_text("utf-8").strip()
@@ -41,7 +41,7 @@ def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visi
         page.reload()
         expect(fact(page, LAMP)).to_be_visible()
 
-        page = connected(visits(address).open(f"#token={token}"))
+        page = wait_until_connected(visits(address).open(f"#token={token}"))
         assert token not in page.url
         say(page, "客廳的燈叫什麼？")
         expect(page.get_by_role("region", name="Conversation")).to_contain_text(LAMP)
@@ -58,10 +58,10 @@ def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visi
 def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    with served(tmp_path / "data") as server:
+    with run_server(tmp_path / "data") as server:
         visit = visits(server.address)
         visit.context.request.get(server.make_link())
-        page = connected(visit.open("#/settings/tokens"))
+        page = wait_until_connected(visit.open("#/settings/tokens"))
         people = page.get_by_role("region", name="People")
         people.get_by_label("Space").fill("bob")
         people.get_by_label("Name").fill("Bob's phone")
@@ -75,7 +75,7 @@ def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
 
         bob = visits(server.address)
         bob.expected.add(401)
-        connected(bob.open(f"#token={token}"))
+        wait_until_connected(bob.open(f"#token={token}"))
         page.reload()
         expect(row).to_contain_text("last used")
         expect(people.get_by_text(token)).to_have_count(0)
@@ -87,11 +87,11 @@ def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
         bob.context.close()
 
 
-def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
+def test_it_works_below_a_prefix(server: PageServer, visits: Visiting) -> None:
     server.memory.add(LAMP)
-    with proxied(server.port) as proxy:
+    with run_proxy(server.port) as proxy:
         address = f"http://{OTHER_NAME}:{proxy.server_port}{PREFIX}/"
-        page = connected(visits(address).open())
+        page = wait_until_connected(visits(address).open())
         expect(say(page, "客廳的燈叫什麼？")).to_contain_text(LAMP)
         page.get_by_role("link", name="Memory", exact=True).click()
         server.memory.add("我早上喝烏龍茶")
@@ -104,16 +104,16 @@ def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
         page.context.close()
 
 
-def test_a_server_that_was_away_is_told_and_taken_up_again_also_by_a_view_opened_meanwhile(
+def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhile(
     tmp_path: Path, visits: Visiting
 ) -> None:
     data, port = tmp_path / "data", str(lasting_port())
-    with served(data, "--port", port) as server:
+    with run_server(data, "--port", port) as server:
         visit = visits(server.address, is_patient=False)
         visit.expected.add(UNREACHABLE)
-        page = connected(visit.open("#/memory"))
+        page = wait_until_connected(visit.open("#/memory"))
         expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
-        other = connected(visit.open())
+        other = wait_until_connected(visit.open())
         other.evaluate(MARK)
         server.end()
     for tab in (page, other):
@@ -125,8 +125,8 @@ def test_a_server_that_was_away_is_told_and_taken_up_again_also_by_a_view_opened
     waiting = other.get_by_role("main").get_by_role("status")
     expect(waiting).to_have_text("Not connected. Trying again…")
     server.memory.add(LAMP)
-    with served(data, "--port", port):
-        connected(page)
+    with run_server(data, "--port", port):
+        wait_until_connected(page)
         expect(fact(page, LAMP)).to_be_visible()
         page.get_by_role("button", name="Add fact").click()
         expect(fact(page, "我早上喝烏龍茶")).to_be_visible()
@@ -140,7 +140,7 @@ def test_a_page_older_than_its_server_is_loaded_again_once_nothing_would_be_lost
     visit: Visit,
 ) -> None:
     visit.expected.add(404)
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     page.evaluate(MARK)
     page.route(STATUS_CODE, lambda route: route.fulfill(status=404))
     box = page.get_by_role("textbox", name="Message", exact=True)
@@ -159,7 +159,7 @@ def test_a_page_older_than_its_server_is_loaded_again_once_nothing_would_be_lost
 
 def test_a_page_whose_file_is_missing_is_loaded_again_only_once(visit: Visit) -> None:
     visit.expected.add(404)
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     loads: list[Request] = []
     page.on("request", lambda one: loads.append(one) if one.is_navigation_request() else None)
     page.route(STATUS_CODE, lambda route: route.fulfill(status=404))

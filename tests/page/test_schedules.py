@@ -6,9 +6,9 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, Visit, connected, go, toast
+from tests.page.browsing import PHONE, Visit, go, toast, wait_until_connected
 from tests.page.conftest import Visiting
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 
 LAMP = "客廳的燈叫做小明"
@@ -28,7 +28,7 @@ def press(where: Locator, name: str) -> None:
     button.click()
 
 
-def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: Served) -> None:
+def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: PageServer) -> None:
     visit.expected.add(422)
     page = visit.open("#/schedules")
     expect(page.get_by_text("Nothing is scheduled yet")).to_be_visible()
@@ -68,9 +68,9 @@ def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: S
 
 
 def test_a_schedule_is_changed_paused_and_comes_back_after_deleting(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
-    page = connected(visit.open("#/schedules"))
+    page = wait_until_connected(visit.open("#/schedules"))
     expect(page.get_by_text("Nothing is scheduled yet")).to_be_visible()
     kept = server.schedules.add(ASKED, "every 3h", name="小明")
     press(card(page, "小明"), "Edit")
@@ -103,12 +103,12 @@ def test_a_schedule_is_changed_paused_and_comes_back_after_deleting(
 
 
 def test_a_run_is_begun_and_what_came_of_it_is_read(
-    server: Served, visits: Visiting, api: ChatApi
+    server: PageServer, visits: Visiting, api: ChatApi
 ) -> None:
     server.memory.add(LAMP)
     server.schedules.add(ASKED, NEVER, name="小明")
     visit = visits(size=PHONE)
-    page = connected(visit.open("#/schedules"))
+    page = wait_until_connected(visit.open("#/schedules"))
     lamp = card(page, "小明")
     expect(lamp).to_contain_text("Has not run yet")
     api.answer("叫做**小明**。")
@@ -129,7 +129,9 @@ def test_a_run_is_begun_and_what_came_of_it_is_read(
     expect(page.get_by_role("tabpanel").get_by_role("strong")).to_have_text("小明")
 
 
-def test_a_time_is_put_into_words_only_where_they_are_true(visit: Visit, server: Served) -> None:
+def test_a_time_is_put_into_words_only_where_they_are_true(
+    visit: Visit, server: PageServer
+) -> None:
     server.schedules.add("甲", "*/45 * * * *", name="uneven")
     server.schedules.add("乙", "*/15 * * * *", name="even")
     server.schedules.add("丙", "2099-01-01T09:00+08:00", name="elsewhere", zone="America/New_York")

@@ -10,9 +10,17 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Request, Route, expect
 
-from tests.page.browsing import Visit, answers, connected, conversation, fact, questions, say
-from tests.page.serving import SECONDS, Served
-from tests.standins.chat_api import Answer, ChatApi
+from tests.page.browsing import (
+    Visit,
+    answers,
+    conversation,
+    fact,
+    questions,
+    say,
+    wait_until_connected,
+)
+from tests.page.serving import SECONDS, PageServer
+from tests.standins.chat_api import ChatAnswer, ChatApi
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
@@ -20,7 +28,7 @@ TABS = 7
 """More than the lines that a browser opens to one server."""
 
 
-def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served) -> None:
+def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: PageServer) -> None:
     lines: list[Request] = []
 
     def note(request: Request) -> None:
@@ -28,7 +36,7 @@ def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served
             lines.append(request)
 
     visit.context.on("request", note)
-    tabs = [connected(visit.open("#/memory")) for _ in range(TABS)]
+    tabs = [wait_until_connected(visit.open("#/memory")) for _ in range(TABS)]
     assert len(lines) == 1
     server.memory.add(LAMP)
     for tab in tabs:
@@ -43,7 +51,7 @@ def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served
     assert len(lines) == 2, "the tab that listened is gone, so one other listens"
 
 
-def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: Served) -> None:
+def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: PageServer) -> None:
     held: list[Route] = []
 
     def hold(line: Route) -> None:
@@ -63,7 +71,7 @@ def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: Se
         expect(fact(tab, LAMP)).to_be_visible()
 
 
-class Held:
+class GatedAnswer:
     """An answer that begins when it is let."""
 
     def __init__(self) -> None:
@@ -79,8 +87,8 @@ class Held:
 def test_a_question_that_waits_for_its_answer_is_no_stopped_one_in_another_tab(
     visit: Visit, api: ChatApi
 ) -> None:
-    held = Held()
-    api.replies.append(Answer(cast("tuple[str, ...]", held)))
+    held = GatedAnswer()
+    api.replies.append(ChatAnswer(cast("tuple[str, ...]", held)))
     first = visit.open()
     first.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
     first.get_by_role("button", name="Send").click()
@@ -97,7 +105,7 @@ def test_a_question_that_waits_for_its_answer_is_no_stopped_one_in_another_tab(
 
 
 def test_what_failed_is_asked_again_after_what_was_said_since(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     api.fail(401, "Incorrect API key provided.")
     page = visit.open()

@@ -16,7 +16,7 @@ from tests.page.browsing import (
     versions,
     wait_for_answer,
 )
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 from turnleaf.core.messages import Message
 
@@ -24,7 +24,7 @@ KEY = "web:weather"
 
 
 def edit(page: Page, text: str, other: str) -> None:
-    """Say something else in place of a message."""
+    """Replace a message with another."""
     message = conversation(page).locator("[data-message]", has_text=text)
     message.hover()
     message.get_by_role("button", name="Edit this message").click()
@@ -33,7 +33,7 @@ def edit(page: Page, text: str, other: str) -> None:
 
 
 def test_a_message_is_edited_and_what_followed_it_stays_reachable(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     server.conversations.add_exchange(KEY, "How is Taipei?", "Rainy.")
     server.conversations.add_exchange(KEY, "And Tainan?", "Sunny.")
@@ -54,7 +54,7 @@ def test_a_message_is_edited_and_what_followed_it_stays_reachable(
     expect(questions(page)).to_have_text(["How is Hualien?"])
 
 
-def test_editing_is_given_up_with_escape(visit: Visit, server: Served) -> None:
+def test_editing_is_given_up_with_escape(visit: Visit, server: PageServer) -> None:
     server.conversations.add_exchange(KEY, "How is Taipei?", "Rainy.")
     page = visit.open("#/chat/web%3Aweather")
     button = conversation(page).get_by_role("button", name="Edit this message")
@@ -66,7 +66,7 @@ def test_editing_is_given_up_with_escape(visit: Visit, server: Served) -> None:
     expect(button).to_be_focused()
 
 
-def test_the_last_answer_is_made_again(visit: Visit, server: Served, api: ChatApi) -> None:
+def test_the_last_answer_is_made_again(visit: Visit, server: PageServer, api: ChatApi) -> None:
     api.answer("Rainy.")
     page = visit.open()
     say(page, "How is Taipei?")
@@ -82,7 +82,7 @@ def test_the_last_answer_is_made_again(visit: Visit, server: Served, api: ChatAp
 
 
 def test_a_link_to_a_message_of_another_version_offers_to_show_it(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     store = server.conversations
     [first, _] = store.add_messages(KEY, _exchange("How is Taipei?", "Rainy."))
@@ -94,7 +94,7 @@ def test_a_link_to_a_message_of_another_version_offers_to_show_it(
 
 
 def test_an_answer_that_failed_is_shown_as_such_after_a_reload_and_asked_again(
-    visit: Visit, server: Served, api: ChatApi
+    visit: Visit, server: PageServer, api: ChatApi
 ) -> None:
     api.fail(401, "Incorrect API key provided.")
     page = visit.open()
@@ -113,7 +113,7 @@ def test_an_answer_that_failed_is_shown_as_such_after_a_reload_and_asked_again(
 
 
 def test_a_forgotten_message_is_struck_through_until_that_is_undone(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     page = visit.open()
     say(page, "Remember that my neighbour is called Quuxbert")
@@ -132,7 +132,7 @@ def test_a_forgotten_message_is_struck_through_until_that_is_undone(
 
 
 def test_why_an_answer_is_as_it_is_stands_there_after_a_reload(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.memory.add("客廳的燈叫做小明")
     server.conversations.add_exchange("web:cat", "My cat is called Mimi", "A lovely name.")

@@ -35,12 +35,12 @@ def store_at(moment: datetime = START, file: str | Path = FILE) -> ConversationS
     return store
 
 
-def stored() -> dict[str, Any]:
+def read_stored() -> dict[str, Any]:
     conversations: dict[str, Any] = json.loads(FILE.read_text("utf-8"))["conversations"]
     return conversations
 
 
-def spoken(messages: Sequence[Message]) -> list[tuple[str, object]]:
+def list_spoken(messages: Sequence[Message]) -> list[tuple[str, object]]:
     return [(message.role, message.content) for message in messages]
 
 
@@ -64,7 +64,7 @@ def test_init_makes_the_folder_when_it_is_missing() -> None:
 @pytest.mark.scenario("000.initialise")
 def test_init_reads_the_conversations_that_are_there() -> None:
     store_at().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
-    assert spoken(store_at().get_history(KEY)) == [
+    assert list_spoken(store_at().get_history(KEY)) == [
         ("user", "客廳的燈叫做小明"),
         ("assistant", "好的，我記住了。"),
     ]
@@ -76,8 +76,8 @@ def test_init_removes_what_has_expired_and_keeps_the_rest() -> None:
     store_at(START + timedelta(days=6)).add_exchange("young", "Q", "A")
     store = store_at(START + timedelta(days=8))
     assert store.get_history("old") == []
-    assert spoken(store.get_history("young")) == [("user", "Q"), ("assistant", "A")]
-    assert list(stored()) == ["young"]
+    assert list_spoken(store.get_history("young")) == [("user", "Q"), ("assistant", "A")]
+    assert list(read_stored()) == ["young"]
 
 
 @pytest.mark.scenario("000.initialise")
@@ -87,7 +87,7 @@ def test_init_a_second_time_changes_nothing() -> None:
     before = FILE.read_bytes()
     store.init()
     assert FILE.read_bytes() == before
-    assert spoken(store.get_history(KEY)) == [("user", "Q"), ("assistant", "A")]
+    assert list_spoken(store.get_history(KEY)) == [("user", "Q"), ("assistant", "A")]
 
 
 @pytest.mark.scenario("000.initialise")
@@ -96,7 +96,7 @@ def test_init_keeps_a_file_that_it_cannot_read_and_starts_anew(damage: bytes) ->
     FILE.parent.mkdir()
     FILE.write_bytes(damage)
     store_at().add_exchange(KEY, "Q1", "A1")
-    assert spoken(store_at().get_history(KEY)) == exchanges(1)
+    assert list_spoken(store_at().get_history(KEY)) == exchanges(1)
     kept = [path.read_bytes() for path in FILE.parent.glob("conversations.json.corrupt-*")]
     assert kept == [damage]
 
@@ -106,14 +106,14 @@ def test_an_exchange_is_two_turns_at_the_end_each_with_its_time() -> None:
     store = store_at()
     add_numbered(store, 2)
     history = store.get_history(KEY)
-    assert spoken(history) == exchanges(1, 2)
+    assert list_spoken(history) == exchanges(1, 2)
     assert [turn.timestamp for turn in history] == [START] * 4
 
 
 @pytest.mark.scenario("000.add-exchange")
 def test_an_exchange_is_in_the_file_when_the_call_returns() -> None:
     store_at().add_exchange(KEY, "客廳幾度?", "It is 72°F.")
-    record = stored()[KEY]
+    record = read_stored()[KEY]
     assert record["messages"] == [
         {"role": "user", "content": "客廳幾度?", "timestamp": "2026-03-01T08:30:00.000Z"},
         {"role": "assistant", "content": "It is 72°F.", "timestamp": "2026-03-01T08:30:00.000Z"},
@@ -126,8 +126,8 @@ def test_conversations_do_not_mix() -> None:
     store = store_at()
     store.add_exchange("slack:1.5", "Q1", "A1")
     store.add_exchange("schedule:morning", "Q2", "A2")
-    assert spoken(store.get_history("slack:1.5")) == exchanges(1)
-    assert spoken(store.get_history("schedule:morning")) == exchanges(2)
+    assert list_spoken(store.get_history("slack:1.5")) == exchanges(1)
+    assert list_spoken(store.get_history("schedule:morning")) == exchanges(2)
 
 
 @pytest.mark.scenario("000.add-exchange")
@@ -136,7 +136,7 @@ def test_two_open_stores_see_and_keep_what_the_other_wrote() -> None:
     one.add_exchange(KEY, "Q1", "A1")
     other.add_exchange(KEY, "Q2", "A2")
     one.add_exchange(KEY, "Q3", "A3")
-    assert spoken(one.get_history(KEY)) == exchanges(1, 2, 3)
+    assert list_spoken(one.get_history(KEY)) == exchanges(1, 2, 3)
     assert other.get_history(KEY) == one.get_history(KEY)
 
 
@@ -146,7 +146,7 @@ def test_an_exchange_that_makes_the_conversation_too_long_is_trimmed_before_it_i
 ) -> None:
     monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
     add_numbered(store_at(), 3)
-    assert [message["content"] for message in stored()[KEY]["messages"]] == ["Q3", "A3"]
+    assert [message["content"] for message in read_stored()[KEY]["messages"]] == ["Q3", "A3"]
 
 
 @pytest.mark.scenario("000.add-exchange")
@@ -156,7 +156,7 @@ def test_a_key_that_names_nothing_is_refused_and_nothing_is_lost(key: str) -> No
     store.add_exchange(KEY, "Q1", "A1")
     with pytest.raises(TurnleafError):
         store.add_exchange(key, "Q2", "A2")
-    assert list(stored()) == [KEY]
+    assert list(read_stored()) == [KEY]
 
 
 @pytest.mark.scenario("000.get-history")
@@ -195,7 +195,7 @@ def test_changing_the_returned_list_does_not_change_the_conversation() -> None:
     store = store_at()
     store.add_exchange(KEY, "Q1", "A1")
     store.get_history(KEY).clear()
-    assert spoken(store.get_history(KEY)) == exchanges(1)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1)
 
 
 @pytest.mark.scenario("000.get-history")
@@ -204,7 +204,10 @@ def test_changing_the_returned_list_does_not_change_the_conversation() -> None:
 )
 def test_content_comes_back_exactly(text: str) -> None:
     store_at().add_exchange(KEY, f"x{text}", f"{text}x")
-    assert spoken(store_at().get_history(KEY)) == [("user", f"x{text}"), ("assistant", f"{text}x")]
+    assert list_spoken(store_at().get_history(KEY)) == [
+        ("user", f"x{text}"),
+        ("assistant", f"{text}x"),
+    ]
 
 
 @pytest.mark.scenario("000.clear")
@@ -214,7 +217,7 @@ def test_clear_removes_all_turns_of_that_conversation_only() -> None:
     store.add_exchange("other", "Q", "A")
     assert store.clear(KEY) is True
     assert store.get_history(KEY) == []
-    assert spoken(store.get_history("other")) == [("user", "Q"), ("assistant", "A")]
+    assert list_spoken(store.get_history("other")) == [("user", "Q"), ("assistant", "A")]
 
 
 @pytest.mark.scenario("000.clear")
@@ -242,7 +245,7 @@ def test_a_cleared_conversation_can_begin_again() -> None:
     add_numbered(store, 3)
     store.clear(KEY)
     add_numbered(store, 1)
-    assert spoken(store.get_history(KEY)) == exchanges(1)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1)
 
 
 def all_bytes() -> bytes:
@@ -263,9 +266,9 @@ def test_clear_leaves_no_byte_of_what_was_said(file: Path) -> None:
 def test_twenty_turns_are_kept_by_default_and_the_oldest_go() -> None:
     store = store_at()
     add_numbered(store, 10)
-    assert spoken(store.get_history(KEY)) == exchanges(*range(1, 11))
+    assert list_spoken(store.get_history(KEY)) == exchanges(*range(1, 11))
     store.add_exchange(KEY, "Q11", "A11")
-    assert spoken(store.get_history(KEY)) == exchanges(*range(2, 12))
+    assert list_spoken(store.get_history(KEY)) == exchanges(*range(2, 12))
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -273,7 +276,7 @@ def test_the_number_of_turns_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("CONVERSATION_MAX_TURNS", "6")
     store = store_at()
     add_numbered(store, 7)
-    assert spoken(store.get_history(KEY)) == exchanges(5, 6, 7)
+    assert list_spoken(store.get_history(KEY)) == exchanges(5, 6, 7)
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -283,7 +286,7 @@ def test_trimming_never_leaves_an_answer_without_its_question(
     monkeypatch.setenv("CONVERSATION_MAX_TURNS", "5")
     store = store_at()
     add_numbered(store, 4)
-    assert spoken(store.get_history(KEY)) == exchanges(3, 4)
+    assert list_spoken(store.get_history(KEY)) == exchanges(3, 4)
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -291,7 +294,7 @@ def test_the_newest_exchange_stays_whatever_the_limit(monkeypatch: pytest.Monkey
     monkeypatch.setenv("CONVERSATION_MAX_TURNS", "1")
     store = store_at()
     add_numbered(store, 3)
-    assert spoken(store.get_history(KEY)) == exchanges(3)
+    assert list_spoken(store.get_history(KEY)) == exchanges(3)
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -300,8 +303,8 @@ def test_each_conversation_has_its_own_limit(monkeypatch: pytest.MonkeyPatch) ->
     store = store_at()
     add_numbered(store, 2, "one")
     add_numbered(store, 3, "other")
-    assert spoken(store.get_history("one")) == exchanges(1, 2)
-    assert spoken(store.get_history("other")) == exchanges(2, 3)
+    assert list_spoken(store.get_history("one")) == exchanges(1, 2)
+    assert list_spoken(store.get_history("other")) == exchanges(2, 3)
 
 
 WITH_TOOLS = [
@@ -331,7 +334,7 @@ def test_a_tool_call_and_its_result_go_together(
     store = store_at()
     store.add_messages(KEY, WITH_TOOLS)
     store.add_exchange(KEY, "Q1", "A1")
-    assert spoken(store.get_history(KEY)) == exchanges(1)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1)
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -342,7 +345,7 @@ def test_an_exchange_with_tools_is_kept_whole_while_it_is_the_newest(
     store = store_at()
     add_numbered(store, 1)
     store.add_messages(KEY, WITH_TOOLS)
-    assert spoken(store.get_history(KEY)) == spoken(WITH_TOOLS)
+    assert list_spoken(store.get_history(KEY)) == list_spoken(WITH_TOOLS)
 
 
 @pytest.mark.scenario("000.trim-by-turns")
@@ -371,7 +374,7 @@ def test_the_number_of_characters_is_a_setting(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("CONVERSATION_MAX_CHARS", "8")
     store = store_at()
     add_numbered(store, 4)
-    assert spoken(store.get_history(KEY)) == exchanges(3, 4)
+    assert list_spoken(store.get_history(KEY)) == exchanges(3, 4)
 
 
 @pytest.mark.scenario("000.trim-by-characters")
@@ -382,7 +385,7 @@ def test_an_answer_that_would_fit_goes_with_its_question_that_does_not(
     store = store_at()
     store.add_exchange(KEY, "a long question", "A1")
     store.add_exchange(KEY, "Q2", "A2")
-    assert spoken(store.get_history(KEY)) == exchanges(2)
+    assert list_spoken(store.get_history(KEY)) == exchanges(2)
 
 
 @pytest.mark.scenario("000.trim-by-characters")
@@ -390,7 +393,7 @@ def test_one_oversized_exchange_is_kept_whole_and_alone() -> None:
     store = store_at()
     add_numbered(store, 3)
     store.add_exchange(KEY, "Tell me everything", "long " * 2000)
-    assert spoken(store.get_history(KEY)) == [
+    assert list_spoken(store.get_history(KEY)) == [
         ("user", "Tell me everything"),
         ("assistant", "long " * 2000),
     ]
@@ -401,7 +404,7 @@ def test_an_oversized_exchange_goes_when_the_next_one_comes() -> None:
     store = store_at()
     store.add_exchange(KEY, "Tell me everything", "long " * 2000)
     store.add_exchange(KEY, "Q1", "A1")
-    assert spoken(store.get_history(KEY)) == exchanges(1)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1)
 
 
 @pytest.mark.scenario("000.trim-by-characters")
@@ -428,11 +431,11 @@ def test_a_conversation_is_removed_when_it_is_older_than_seven_days() -> None:
     store.add_exchange(KEY, "Q1", "A1")
     clock.append(START + timedelta(days=7))
     assert store.cleanup() == 0
-    assert spoken(store.get_history(KEY)) == exchanges(1)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1)
     clock.append(START + timedelta(days=7, seconds=1))
     assert store.cleanup() == 1
     assert store.get_history(KEY) == []
-    assert stored() == {}
+    assert read_stored() == {}
 
 
 @pytest.mark.scenario("000.clean-up-by-age")
@@ -443,7 +446,7 @@ def test_age_counts_from_the_last_message() -> None:
     store.add_exchange(KEY, "Q2", "A2")
     clock.append(START + timedelta(days=10))
     assert store.cleanup() == 0
-    assert spoken(store.get_history(KEY)) == exchanges(1, 2)
+    assert list_spoken(store.get_history(KEY)) == exchanges(1, 2)
 
 
 @pytest.mark.scenario("000.clean-up-by-age")
@@ -455,7 +458,7 @@ def test_the_age_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     store.add_exchange("second", "Q", "A")
     clock.append(START + timedelta(days=2))
     assert store.cleanup() == 1
-    assert list(stored()) == ["second"]
+    assert list(read_stored()) == ["second"]
 
 
 @pytest.mark.scenario("000.clean-up-by-age")
@@ -467,14 +470,14 @@ def test_clean_up_tells_how_many_it_removed() -> None:
     store.add_exchange("young", "Q", "A")
     assert store.cleanup() == 3
     assert store.cleanup() == 0
-    assert list(stored()) == ["young"]
+    assert list(read_stored()) == ["young"]
 
 
 @pytest.mark.scenario("000.clean-up-by-age")
 def test_clean_up_is_the_same_as_the_first_call_of_a_store() -> None:
     store_at().add_exchange(KEY, "Q1", "A1")
     assert ConversationStore(FILE, now=lambda: START + timedelta(days=30)).cleanup() == 1
-    assert stored() == {}
+    assert read_stored() == {}
 
 
 def turn(role: str, content: str) -> ConversationTurn:
@@ -577,8 +580,8 @@ def test_the_three_kinds_of_key_are_three_conversations() -> None:
     store = store_at()
     for n, key in enumerate([slack_key("1.5"), cli_key("1.5"), schedule_key("1.5")], 1):
         store.add_exchange(key, f"Q{n}", f"A{n}")
-    assert list(stored()) == ["slack:1.5", "cli:session-1.5", "schedule:1.5"]
-    assert spoken(store.get_history(cli_key("1.5"))) == exchanges(2)
+    assert list(read_stored()) == ["slack:1.5", "cli:session-1.5", "schedule:1.5"]
+    assert list_spoken(store.get_history(cli_key("1.5"))) == exchanges(2)
 
 
 @pytest.mark.scenario("000.add-on-path")

@@ -71,8 +71,8 @@ class Programs:
                 guard.cancel()
                 process.kill()
 
-    def told(self) -> str:
-        """Give the memory in the newest prompt: what is said before all messages."""
+    def read_memory(self) -> str:
+        """Return the memory in the newest prompt: its system message."""
         system = self.model.requests[-1].body["messages"][0]
         assert system["role"] in {"system", "developer"}
         return json.dumps(system, ensure_ascii=False)
@@ -128,7 +128,7 @@ class Programs:
             yield read
 
     def by_the_clock(self, address: str) -> Ask:
-        """Have a schedule run by the server, which is another program than who adds it."""
+        """Run a schedule in the server, which is another program than the one that adds it."""
         add = [sys.executable, "-m", "turnleaf", "schedule", "add", QUESTION, "--when", "@yearly"]
         subprocess.run(add, env=self.environ, check=True, capture_output=True)
         [schedule] = get(f"{address}api/schedules")["schedules"]
@@ -139,7 +139,7 @@ class Programs:
             before = len(states(own))
             assert httpx2.post(f"{own}/run", timeout=SECONDS).status_code == 202
             wait_until(lambda: states(own)[: -before or None] == ["done"])
-            return self.told()
+            return self.read_memory()
 
         return run
 
@@ -161,7 +161,7 @@ def get(address: str) -> dict[str, Any]:
 
 
 def states(schedule: str) -> list[str]:
-    """Give the states of a schedule's runs, newest first."""
+    """Return the states of a schedule's runs, newest first."""
     return [run["state"] for run in get(schedule)["runs"]]
 
 
@@ -194,10 +194,10 @@ def test_a_fact_saved_in_slack_is_known_everywhere_and_forgotten_once_it_is_forg
         visit = stack.enter_context(visiting(browser, address))
         page = visit.open()
 
-        def asked(talk: Callable[[str], object]) -> Ask:
+        def make_ask(talk: Callable[[str], object]) -> Ask:
             def ask() -> str:
                 talk(QUESTION)
-                return programs.told()
+                return programs.read_memory()
 
             return ask
 
@@ -206,9 +206,9 @@ def test_a_fact_saved_in_slack_is_known_everywhere_and_forgotten_once_it_is_forg
             say(page, text)
 
         interfaces: dict[str, Ask] = {
-            "slack": asked(slack),
-            "chat": asked(chat),
-            "page": asked(in_page),
+            "slack": make_ask(slack),
+            "chat": make_ask(chat),
+            "page": make_ask(in_page),
             "schedule": programs.by_the_clock(address),
             "mcp": mcp,
         }

@@ -16,7 +16,7 @@ LATER = START + timedelta(hours=1)
 
 @pytest.fixture(params=["memories.json", "MEMORY.md"])
 def file(request: pytest.FixtureRequest) -> Path:
-    """Give a memory file that is not there yet, in each of the two formats."""
+    """Return a memory file that does not exist yet, in each of the two formats."""
     return Path("memory") / str(request.param)
 
 

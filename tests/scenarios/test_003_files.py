@@ -19,17 +19,17 @@ TAIPEI = timezone(timedelta(hours=8))
 NOON = datetime(2026, 3, 1, 12, tzinfo=TAIPEI)
 
 
-def opened() -> MemoryStore:
+def open_store() -> MemoryStore:
     store = MemoryStore(MEMORY)
     store.init()
     return store
 
 
 def contents() -> list[str]:
-    return [memory.content for memory in opened().get_all()]
+    return [memory.content for memory in open_store().get_all()]
 
 
-def written(text: str) -> None:
+def write_memory(text: str) -> None:
     """Put the user's own text into MEMORY.md."""
     FOLDER.mkdir(parents=True)
     MEMORY.write_bytes(text.encode())
@@ -49,7 +49,7 @@ def test_a_fact_that_the_program_is_told_is_in_memory_md() -> None:
 
 @pytest.mark.scenario("003.memory-file")
 def test_each_fact_is_a_bullet_after_the_ones_before() -> None:
-    store = opened()
+    store = open_store()
     store.add("住在台北")
     before = MEMORY.read_text("utf-8")
     store.add("Prefers tea")
@@ -73,8 +73,8 @@ def test_each_fact_is_a_bullet_after_the_ones_before() -> None:
     ],
 )
 def test_a_fact_is_appended_to_what_the_user_wrote(text: str) -> None:
-    written(text)
-    opened().add("Prefers tea")
+    write_memory(text)
+    open_store().add("Prefers tea")
     after = MEMORY.read_bytes().decode()
     assert after.startswith(text)
     assert "\n- Prefers tea" in f"\n{after[len(text) :]}"
@@ -84,8 +84,8 @@ def test_a_fact_is_appended_to_what_the_user_wrote(text: str) -> None:
 @pytest.mark.scenario("003.memory-file")
 def test_what_the_user_wrote_survives_every_change() -> None:
     prose = "# Me\n\nprose\n\n- by hand\n  - nested\n\n```\n- code\n```\n\n1. first\n2. second\n"
-    written(prose)
-    store = opened()
+    write_memory(prose)
+    store = open_store()
     memory = store.add("Prefers tea")
     store.update(memory.id, "Prefers\ncoffee")
     store.delete(memory.id)
@@ -94,7 +94,7 @@ def test_what_the_user_wrote_survives_every_change() -> None:
 
 @pytest.mark.scenario("003.memory-file")
 def test_bullets_typed_by_hand_are_facts_and_nothing_else_is() -> None:
-    written(
+    write_memory(
         "# Memory\n\nprose\n\n- 住在台北\n* Prefers tea\n\n```\n- code\n```\n\n"
         "1. numbered\n\n> - quoted\n"
     )
@@ -103,13 +103,13 @@ def test_bullets_typed_by_hand_are_facts_and_nothing_else_is() -> None:
 
 @pytest.mark.scenario("003.memory-file")
 def test_a_category_is_a_heading() -> None:
-    store = opened()
+    store = open_store()
     store.add("住在台北")
     store.add("客廳的燈叫做小明", "設備")
     store.add("Prefers tea")
     store.add("臥室的燈叫做小華", "設備")
     assert MEMORY.read_text("utf-8").splitlines().count("## 設備") == 1
-    assert [(memory.content, memory.category) for memory in opened().get_all()] == [
+    assert [(memory.content, memory.category) for memory in open_store().get_all()] == [
         ("住在台北", None),
         ("Prefers tea", None),
         ("客廳的燈叫做小明", "設備"),
@@ -119,7 +119,7 @@ def test_a_category_is_a_heading() -> None:
 
 @pytest.mark.scenario("003.memory-file")
 def test_the_file_is_the_truth_for_a_store_that_is_open() -> None:
-    store = opened()
+    store = open_store()
     tea, tram = store.add("Prefers tea"), store.add("Takes the tram")
     text = MEMORY.read_text("utf-8").replace("Prefers tea", "Prefers coffee")
     MEMORY.write_text(text + "- 住在台北\n", "utf-8")
@@ -134,7 +134,7 @@ def test_the_file_is_the_truth_for_a_store_that_is_open() -> None:
 
 @pytest.mark.scenario("003.memory-file")
 def test_a_fact_that_the_user_takes_out_of_the_file_is_forgotten() -> None:
-    store = opened()
+    store = open_store()
     store.add("Prefers tea")
     store.add("Takes the tram")
     lines = MEMORY.read_text("utf-8").splitlines(keepends=True)
@@ -216,7 +216,7 @@ def test_a_day_without_notes_reads_as_nothing() -> None:
 @pytest.mark.scenario("003.daily-log")
 @pytest.mark.parametrize("day", ["../MEMORY", "2026-3-1", "2026-02-30", "today.md", "", "/etc"])
 def test_what_is_no_date_is_refused(day: str) -> None:
-    opened().add("Prefers tea")
+    open_store().add("Prefers tea")
     with pytest.raises(TurnleafError):
         log_at(NOON).read(day)
 
@@ -258,7 +258,7 @@ def test_the_programs_first_start_makes_both_folders() -> None:
 
 @pytest.mark.scenario("003.folders")
 def test_the_first_start_makes_a_file_with_a_title_and_nothing_else() -> None:
-    opened()
+    open_store()
     assert MEMORY.read_text("utf-8") == "# Memory\n"
     assert contents() == []
 
@@ -273,7 +273,7 @@ def test_the_first_note_makes_the_folders() -> None:
 def test_folders_that_are_there_are_left_as_they_are() -> None:
     DAILY.mkdir(parents=True)
     (DAILY / "2026-03-01.md").write_text("by hand\n", "utf-8")
-    opened()
-    opened()
+    open_store()
+    open_store()
     assert (DAILY / "2026-03-01.md").read_text("utf-8") == "by hand\n"
     assert [path.name for path in DAILY.iterdir()] == ["2026-03-01.md"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served, calling, serving, settled
+from tests.faces.http.conftest import Served, calling, make_data_folder, serving
 from turnleaf import Assistant
 
 MEMORY = Path("data/prompts/memory/MEMORY.md")
@@ -17,7 +17,7 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx2.Client]:
-    with settled(tmp_path) as data:
+    with make_data_folder(tmp_path) as data:
         assistant = Assistant("data")
         with serving(assistant) as url, calling(Served(url, data, assistant)) as client:
             yield client
@@ -34,7 +34,7 @@ def test_the_memory_file_is_read_and_written(client: httpx2.Client) -> None:
 
 
 @pytest.mark.scenario("003.api-search")
-def test_a_search_gives_what_matches(client: httpx2.Client) -> None:
+def test_a_search_returns_what_matches(client: httpx2.Client) -> None:
     text = "- 客廳的燈叫做小明\n- 我早上喝烏龍茶\n- The kitchen lamp has no name\n"
     client.put("/api/memory/main", json={"content": text})
     for query, found in (

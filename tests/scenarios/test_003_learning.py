@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.standins.scripted import ScriptedModel, learnt
+from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant, Message, cli_key, schedule_key, slack_key
 
 KEY = "cli:session-1"
@@ -136,7 +136,7 @@ def test_extraction_runs_in_the_background_when_a_turn_is_idle(
 ) -> None:
     monkeypatch.setenv("EMBEDDINGS", "off")
     slow = SlowModel()
-    slow.facts = [[learnt(TOMATOES)]]
+    slow.facts = [[make_fact(TOMATOES)]]
     assistant = Assistant("data", model=slow)
     for text in (TOMATOES, "今天好冷"):
         assert assistant.reply(KEY, text).text == "Fine."
@@ -182,7 +182,7 @@ def test_within_a_minute_or_with_fewer_than_four_new_messages_it_is_skipped(
 def test_what_is_found_is_in_the_file_and_in_the_index(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
-    model.facts = [[learnt(TOMATOES, category="家")]]
+    model.facts = [[make_fact(TOMATOES, category="家")]]
     for text in (TOMATOES, "今天好冷"):
         assistant.reply(KEY, text)
     assistant.wait()
@@ -190,7 +190,7 @@ def test_what_is_found_is_in_the_file_and_in_the_index(
     assert [hit.text for hit in assistant.index.search("番茄", source="memory")] == [TOMATOES]
 
 
-def used(tokens: int) -> dict[str, object]:
+def make_usage(tokens: int) -> dict[str, object]:
     return {"conversation": KEY, "currentTokens": tokens, "tokenLimit": 100_000}
 
 
@@ -200,11 +200,11 @@ def test_at_75_percent_of_the_context_memory_is_flushed_once(
 ) -> None:
     for tokens, flushes in ((74_999, 0), (75_000, 1), (99_000, 1)):
         assistant.record(KEY, [Message("user", LAMP)])
-        assistant.handle_event("session.usage_info", used(tokens))
+        assistant.handle_event("session.usage_info", make_usage(tokens))
         assistant.wait()
         assert len(model.extractions) == flushes
     assistant.handle_event("session.compaction_complete", {"conversation": KEY})
-    assistant.handle_event("session.usage_info", used(75_000))
+    assistant.handle_event("session.usage_info", make_usage(75_000))
     assistant.wait()
     assert len(model.extractions) == 2
 
@@ -215,7 +215,7 @@ def test_the_start_of_a_compaction_flushes_unless_that_was_done(
     assistant: Assistant, model: ScriptedModel, before: int, flushes: int
 ) -> None:
     assistant.record(KEY, [Message("user", LAMP)])
-    assistant.handle_event("session.usage_info", used(before))
+    assistant.handle_event("session.usage_info", make_usage(before))
     assistant.wait()
     assistant.record(KEY, [Message("user", "Hi")])
     assistant.handle_event("session.compaction_start", {"conversation": KEY})

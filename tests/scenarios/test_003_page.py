@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.page.browsing import begin_conversation, chromium, editor, fact, let_learn, say, visiting
-from tests.page.serving import Served, served
+from tests.page.serving import PageServer, run_server
 
 LAMP = "客廳的燈叫做小明"
 
@@ -20,13 +20,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("scenarios") / "data") as server:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
+    with run_server(tmp_path_factory.mktemp("scenarios") / "data") as server:
         yield server
 
 
 @pytest.fixture
-def page(browser: Browser, server: Served) -> Iterator[Page]:
+def page(browser: Browser, server: PageServer) -> Iterator[Page]:
     """The page, as somebody finds who opens it for the first time."""
     server.begin_again()
     with visiting(browser, server.address) as visit:
@@ -38,7 +38,7 @@ def open_memory(page: Page) -> None:
 
 
 @pytest.mark.scenario("003.page-edit")
-def test_an_edit_of_the_memory_file_is_saved(page: Page, server: Served) -> None:
+def test_an_edit_of_the_memory_file_is_saved(page: Page, server: PageServer) -> None:
     open_memory(page)
     page.get_by_role("tab", name="MEMORY.md").click()
     editor(page).press("Control+End")
@@ -50,7 +50,7 @@ def test_an_edit_of_the_memory_file_is_saved(page: Page, server: Served) -> None
 
 
 @pytest.mark.scenario("003.page-switch")
-def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> None:
+def test_the_switch_turns_learning_off_and_on(page: Page, server: PageServer) -> None:
     server.configure(minNewMessages=1)
     open_memory(page)
     for is_on, said in ((False, "我住在基隆"), (True, "客廳的燈叫做小明")):
@@ -61,13 +61,13 @@ def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> Non
         answer = say(page, said)
         if is_on:
             expect(answer).to_contain_text("Learned: 客廳的燈叫做小明")
-        assert server.configured()["autoExtract"] is is_on
+        assert server.read_config()["autoExtract"] is is_on
         open_memory(page)
     assert server.contents() == ["客廳的燈叫做小明"]
 
 
 @pytest.mark.scenario("003.page-search")
-def test_what_is_typed_shows_the_memories_that_match(page: Page, server: Served) -> None:
+def test_what_is_typed_shows_the_memories_that_match(page: Page, server: PageServer) -> None:
     server.write(f"- {LAMP}\n- 我早上喝烏龍茶\n- The kitchen lamp has no name\n")
     open_memory(page)
     expect(fact(page, "烏龍茶")).to_be_visible()

@@ -10,8 +10,8 @@ from threading import Event
 
 import pytest
 
-from tests.scores import known
-from tests.store.test_index_upkeep import Counted
+from tests.scores import require
+from tests.store.test_index_upkeep import CountedPassages
 from turnleaf import DailyLog, Index, MemoryStore
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.store.contracts import Stores
@@ -21,7 +21,7 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 DEADLINE_SECONDS = 60.0
 
 
-def wait_for_syncs(counted: Counted, count: int) -> None:
+def wait_for_syncs(counted: CountedPassages, count: int) -> None:
     started = time.monotonic()
     while counted.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
         Event().wait(0.01)
@@ -32,7 +32,7 @@ def wait_for_syncs(counted: Counted, count: int) -> None:
 def test_a_changed_memory_file_is_indexed_by_itself_after_the_last_change() -> None:
     stores = Stores.open("data")
     stores.init()
-    counted = Counted(stores)
+    counted = CountedPassages(stores)
     with IndexUpkeep(counted, stores.announcements):  # type: ignore[arg-type]  # it counts
         wait_for_syncs(counted, 1)
         started = time.monotonic()
@@ -58,7 +58,7 @@ def test_a_search_gives_the_memories_that_match_ranked_by_bm25() -> None:
     daily.append("客廳換了新窗簾")
     hits = Index("data/index.db", [memory, daily]).search("客廳的燈")
     assert hits[0].text == "客廳的燈叫做小明", "the shorter one is more about it"
-    assert [hit.score for hit in hits] == sorted((known(hit.bm25) for hit in hits), reverse=True)
+    assert [hit.score for hit in hits] == sorted((require(hit.bm25) for hit in hits), reverse=True)
     assert {hit.source for hit in hits} == {"memory", "daily"}
     assert "我早上喝烏龍茶" not in {hit.text for hit in hits}
 
@@ -72,10 +72,10 @@ def test_with_vectors_the_score_is_a_blend_of_both() -> None:
     index.embed()
     hits = index.search("what tea do I drink in the morning", floor=False)
     assert {hit.text for hit in hits} >= {"我早上喝烏龍茶", "Tea is in the cupboard"}
-    assert max(known(hit.vector) for hit in hits) > 0
-    assert max(known(hit.bm25) for hit in hits) > 0
+    assert max(require(hit.vector) for hit in hits) > 0
+    assert max(require(hit.bm25) for hit in hits) > 0
     for hit in hits:
-        assert hit.score == pytest.approx(0.7 * known(hit.vector) + 0.3 * known(hit.bm25))
+        assert hit.score == pytest.approx(0.7 * require(hit.vector) + 0.3 * require(hit.bm25))
 
 
 WITHOUT_EXTENSION = """

@@ -47,7 +47,7 @@ def with_everything() -> Conversation:
     return conv
 
 
-def spoken(messages: Sequence[Message]) -> list[tuple[str, object]]:
+def list_spoken(messages: Sequence[Message]) -> list[tuple[str, object]]:
     return [(message.role, message.content) for message in messages]
 
 
@@ -66,9 +66,9 @@ def test_two_new_conversations_share_nothing() -> None:
 @pytest.mark.scenario("004.create-with-system-prompt")
 def test_a_system_prompt_is_the_first_message() -> None:
     conv = Conversation(system_prompt="You are a helpful assistant.")
-    assert spoken(conv.messages) == [("system", "You are a helpful assistant.")]
+    assert list_spoken(conv.messages) == [("system", "You are a helpful assistant.")]
     conv.add("user", "Hello")
-    assert spoken(conv.messages)[0] == ("system", "You are a helpful assistant.")
+    assert list_spoken(conv.messages)[0] == ("system", "You are a helpful assistant.")
 
 
 @pytest.mark.scenario("004.add-user-message")
@@ -109,7 +109,7 @@ def test_an_assistants_message_is_added_after_the_users() -> None:
     conv = conversation(None)
     conv.add("user", "Hello, world!")
     conv.add("assistant", "Hello! How can I help you?")
-    assert spoken(conv.messages) == [
+    assert list_spoken(conv.messages) == [
         ("user", "Hello, world!"),
         ("assistant", "Hello! How can I help you?"),
     ]
@@ -168,7 +168,7 @@ def test_changing_the_returned_list_does_not_change_the_conversation() -> None:
 def test_clear_leaves_the_system_prompt() -> None:
     conv = with_everything()
     conv.clear()
-    assert spoken(conv.messages) == [("system", PROMPT)]
+    assert list_spoken(conv.messages) == [("system", PROMPT)]
 
 
 @pytest.mark.scenario("004.clear")
@@ -185,10 +185,10 @@ def test_a_cleared_conversation_goes_on() -> None:
     conv.clear()
     conv.clear()
     conv.add("user", "Hello again")
-    assert spoken(conv.messages) == [("system", PROMPT), ("user", "Hello again")]
+    assert list_spoken(conv.messages) == [("system", PROMPT), ("user", "Hello again")]
 
 
-def repeated(messages: Sequence[Message]) -> Conversation:
+def make_conversation(messages: Sequence[Message]) -> Conversation:
     """Make a conversation of these messages, to count them."""
     has_prompt = bool(messages) and messages[0].role == "system"
     conv = Conversation(str(messages[0].content) if has_prompt else None)
@@ -201,7 +201,7 @@ def repeated(messages: Sequence[Message]) -> Conversation:
 
 
 def tokens(messages: Sequence[Message]) -> int:
-    return repeated(messages).token_count()
+    return make_conversation(messages).token_count()
 
 
 def long_conversation(system_prompt: str | None = PROMPT) -> Conversation:
@@ -259,7 +259,7 @@ def test_asking_for_the_context_changes_nothing() -> None:
 def test_a_system_prompt_over_the_limit_is_all_there_is(limit: int) -> None:
     conv = conversation("You are very careful. " * 50)
     conv.add("user", "Hello")
-    assert spoken(conv.get_context(limit)) == [("system", "You are very careful. " * 50)]
+    assert list_spoken(conv.get_context(limit)) == [("system", "You are very careful. " * 50)]
 
 
 @pytest.mark.scenario("004.context-within-limit")
@@ -268,7 +268,7 @@ def test_a_message_is_never_cut_to_make_it_fit() -> None:
     conv.add("user", "Hello")
     conv.add("assistant", "Hi")
     conv.add("user", "word " * 5000)
-    assert spoken(conv.get_context(1000)) == [("system", PROMPT)]
+    assert list_spoken(conv.get_context(1000)) == [("system", PROMPT)]
 
 
 @pytest.mark.scenario("004.context-within-limit")
@@ -297,7 +297,7 @@ def test_every_message_counts() -> None:
     conv = conversation(None)
     counts = [conv.token_count()]
     for message in with_everything().messages[1:]:
-        conv = repeated([*conv.messages, message])
+        conv = make_conversation([*conv.messages, message])
         counts.append(conv.token_count())
     assert counts == sorted(set(counts))
 
@@ -335,8 +335,8 @@ def test_system_prompt_parts_calls_and_results_are_counted() -> None:
 OPENAI = TypeAdapter(list[ChatCompletionMessageParam])
 
 
-def accepted(messages: list[dict[str, Any]]) -> object:
-    """Give what OpenAI's own types keep of the messages; what they do not know falls out."""
+def validate(messages: list[dict[str, Any]]) -> object:
+    """Return what OpenAI's own types keep of the messages; they drop what they do not know."""
     return plain(OPENAI.validate_python(messages))
 
 
@@ -378,14 +378,14 @@ def test_openais_own_types_accept_all_of_it() -> None:
     conv = with_everything()
     conv.add("user", "By name", name="Ming")
     messages = conv.to_openai_format()
-    assert accepted(messages) == messages
+    assert validate(messages) == messages
 
 
 @pytest.mark.scenario("004.openai-format")
 def test_openais_own_types_accept_what_was_saved_and_loaded() -> None:
     with_everything().save(FILE)
     messages = Conversation.load(FILE).to_openai_format()
-    assert accepted(messages) == messages == with_everything().to_openai_format()
+    assert validate(messages) == messages == with_everything().to_openai_format()
 
 
 @pytest.mark.scenario("004.openai-format")
@@ -428,7 +428,7 @@ def test_saving_again_replaces_what_was_saved_before() -> None:
     conv.save(FILE)
     conv.clear()
     conv.save(FILE)
-    assert spoken(Conversation.load(FILE).messages) == [("system", PROMPT)]
+    assert list_spoken(Conversation.load(FILE).messages) == [("system", PROMPT)]
 
 
 @pytest.mark.scenario("004.save")
@@ -478,9 +478,9 @@ def test_a_loaded_conversation_goes_on_and_knows_its_system_prompt() -> None:
     with_everything().save(FILE)
     conv = Conversation.load(FILE)
     conv.add("user", "Hello again")
-    assert spoken(conv.messages)[-1] == ("user", "Hello again")
+    assert list_spoken(conv.messages)[-1] == ("user", "Hello again")
     conv.clear()
-    assert spoken(conv.messages) == [("system", PROMPT)]
+    assert list_spoken(conv.messages) == [("system", PROMPT)]
 
 
 @pytest.mark.scenario("004.load")

@@ -51,14 +51,14 @@ def catalogue() -> list[Scenario]:
     ]
 
 
-def carried_by_our_tests() -> list[Carried]:
+def find_our_marks() -> list[Carried]:
     read = ((file.name, file.read_text("utf-8")) for file in sorted(TESTS.rglob("test_*.py")))
     # To parse all of them takes seconds, and without the word there is no mark.
     marked = ((name, text) for name, text in read if "scenario" in text)
-    return [mark for name, text in marked for mark in carried_by(text, name)]
+    return [mark for name, text in marked for mark in find_marks(text, name)]
 
 
-def carried_by(source: str, file: str) -> Iterator[Carried]:
+def find_marks(source: str, file: str) -> Iterator[Carried]:
     """Find the marks of the tests in one file, as they are written there."""
     tree = ast.parse(source, file)
     everywhere = [mark for node in tree.body if _sets_pytestmark(node) for mark in _marks(node)]
@@ -101,7 +101,7 @@ def _is_test(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> boo
 
 
 def _is_put_off(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Tell whether a test is marked as one that proves nothing yet."""
+    """Whether a test is marked as one that proves nothing yet."""
     parts = (part for decorator in node.decorator_list for part in ast.walk(decorator))
     return any(_is_mark(part, "(skip|xfail)") for part in parts)
 
@@ -115,13 +115,13 @@ def _id(mark: ast.Call, place: str) -> str:
 
 
 def without_a_test(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the ids that no test carries."""
+    """Return the ids that no test carries."""
     tested = {mark.id for mark in carried}
     return [each.id for each in scenarios if each.id not in tested]
 
 
 def not_in_the_catalogue(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the marks whose id does not exist."""
+    """Return the marks whose id does not exist."""
     known = {each.id for each in scenarios}
     return [f"{mark.id} ({mark.test})" for mark in carried if mark.id not in known]
 
@@ -131,11 +131,11 @@ def per_document(scenarios: Iterable[Scenario]) -> dict[str, int]:
 
 
 def test_each_scenario_is_carried_by_a_test() -> None:
-    assert without_a_test(catalogue(), carried_by_our_tests()) == []
+    assert without_a_test(catalogue(), find_our_marks()) == []
 
 
 def test_each_mark_names_a_scenario_of_the_catalogue() -> None:
-    assert not_in_the_catalogue(catalogue(), carried_by_our_tests()) == []
+    assert not_in_the_catalogue(catalogue(), find_our_marks()) == []
 
 
 def test_the_catalogue_holds_every_scenario_of_every_document() -> None:
@@ -181,7 +181,7 @@ def test_a_mark_with_an_unknown_id_is_found() -> None:
 
 
 def ids_in(source: str) -> list[str]:
-    return [mark.id for mark in carried_by(source, "test_it.py")]
+    return [mark.id for mark in find_marks(source, "test_it.py")]
 
 
 @pytest.mark.parametrize(

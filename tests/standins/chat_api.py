@@ -21,28 +21,30 @@ from itertools import count
 from threading import Event, Thread
 from typing import Any, Literal, Self
 
+from tests.standins.wire import Raw, Received
+
 End = Literal["whole", "cut", "unfinished", "stalled"]
 
 
 @dataclass(frozen=True)
-class Tool:
+class ChatToolCall:
     """The model asks for a tool; its arguments are sent in pieces of a few characters."""
 
     name: str
     arguments: str
 
 
-def tool(name: str, arguments: dict[str, Any] | str) -> Tool:
+def tool(name: str, arguments: dict[str, Any] | str) -> ChatToolCall:
     if isinstance(arguments, str):
-        return Tool(name, arguments)
-    return Tool(name, json.dumps(arguments, ensure_ascii=False))
+        return ChatToolCall(name, arguments)
+    return ChatToolCall(name, json.dumps(arguments, ensure_ascii=False))
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChatAnswer:
     """Each text is sent by itself."""
 
-    pieces: tuple[str | Tool, ...]
+    pieces: tuple[str | ChatToolCall, ...]
     finish_reason: str | None = None
     refusal: str | None = None
     end: End = "whole"
@@ -51,37 +53,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Raw:
-    """A status and bytes, whatever they are; status 0 is bytes alone."""
-
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Held:
+class HeldAnswer:
     """An answer that is not sent until the test wants it to be."""
 
-    answer: Answer
+    answer: ChatAnswer
     asked: Event = field(default_factory=Event)
     """Set once somebody waits for it."""
     released: Event = field(default_factory=Event)
-
-
-@dataclass(frozen=True)
-class Received:
-    """A request for a completion; the names of its headers are in lower case."""
-
-    headers: dict[str, str]
-    body: dict[str, Any]
 
 
 class ChatApi(ThreadingHTTPServer):
     """The server: answers for as long as its `with` lasts."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answering)
+        super().__init__(("127.0.0.1", 0), _ChatHandler)
         self.requests: list[Received] = []
         self.tells: dict[str, Any] = {}
         self.asked: list[str] = []
@@ -91,7 +76,7 @@ class ChatApi(ThreadingHTTPServer):
         self.left = Event()
         """Set once whoever waited for it has gone."""
         self.closing = Event()
-        self.replies = deque[Answer | Raw | Held]()
+        self.replies = deque[ChatAnswer | Raw | HeldAnswer]()
         self.numbers = count(1)
 
     @property
@@ -101,18 +86,20 @@ class ChatApi(ThreadingHTTPServer):
 
     def answer(
         self,
-        *pieces: str | Tool,
+        *pieces: str | ChatToolCall,
         finish_reason: str | None = None,
         input_tokens: int = 100,
         output_tokens: int = 10,
     ) -> None:
         self.replies.append(
-            Answer(pieces, finish_reason, input_tokens=input_tokens, output_tokens=output_tokens)
+            ChatAnswer(
+                pieces, finish_reason, input_tokens=input_tokens, output_tokens=output_tokens
+            )
         )
 
     def refuse(self, reason: str) -> None:
         """Decline to answer, as a model does."""
-        self.replies.append(Answer((), "stop", reason))
+        self.replies.append(ChatAnswer((), "stop", reason))
 
     def fail(
         self,
@@ -125,21 +112,21 @@ class ChatApi(ThreadingHTTPServer):
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         self.replies.append(Raw(status, _error(message, code), headers))
 
-    def cut(self, *pieces: str | Tool) -> None:
+    def cut(self, *pieces: str | ChatToolCall) -> None:
         """Hang up in the middle of an answer."""
-        self.replies.append(Answer(pieces, end="cut"))
+        self.replies.append(ChatAnswer(pieces, end="cut"))
 
-    def leave_unfinished(self, *pieces: str | Tool) -> None:
+    def leave_unfinished(self, *pieces: str | ChatToolCall) -> None:
         """End the stream properly in the middle of an answer."""
-        self.replies.append(Answer(pieces, end="unfinished"))
+        self.replies.append(ChatAnswer(pieces, end="unfinished"))
 
-    def stall(self, *pieces: str | Tool) -> None:
+    def stall(self, *pieces: str | ChatToolCall) -> None:
         """Begin to answer, and say nothing more for as long as the server runs."""
-        self.replies.append(Answer(pieces, end="stalled"))
+        self.replies.append(ChatAnswer(pieces, end="stalled"))
 
-    def hold(self, *pieces: str | Tool) -> Held:
+    def hold(self, *pieces: str | ChatToolCall) -> HeldAnswer:
         """Answer only when the test releases it."""
-        held = Held(Answer(pieces))
+        held = HeldAnswer(ChatAnswer(pieces))
         self.replies.append(held)
         return held
 
@@ -156,7 +143,7 @@ class ChatApi(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Answering(BaseHTTPRequestHandler):
+class _ChatHandler(BaseHTTPRequestHandler):
     server: ChatApi
     protocol_version = "HTTP/1.1"
 
@@ -169,7 +156,7 @@ class _Answering(BaseHTTPRequestHandler):
         self.server.requests.append(Received(headers, body))
         nothing_left = Raw(400, _error("The test has no more answers."))
         reply = self.server.replies.popleft() if self.server.replies else nothing_left
-        if isinstance(reply, Held):
+        if isinstance(reply, HeldAnswer):
             reply.asked.set()
             reply.released.wait()
             reply = reply.answer
@@ -199,7 +186,7 @@ class _Answering(BaseHTTPRequestHandler):
         self.wfile.write(raw.body)
         self.close_connection = not raw.status
 
-    def stream(self, answer: Answer, model: str) -> None:
+    def stream(self, answer: ChatAnswer, model: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -216,16 +203,16 @@ class _Answering(BaseHTTPRequestHandler):
     def write(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
 
-    def break_off(self, answer: Answer) -> None:
+    def break_off(self, answer: ChatAnswer) -> None:
         self.close_connection = True
         if answer.end == "stalled":
             self.server.stalled.set()
             self.connection.settimeout(0.01)
-            while not self.server.closing.is_set() and not self.is_left():
+            while not self.server.closing.is_set() and not self.is_abandoned():
                 pass
 
-    def is_left(self) -> bool:
-        """Tell whether the other side has hung up."""
+    def is_abandoned(self) -> bool:
+        """Whether the other side has hung up."""
         try:
             has_gone = not self.connection.recv(1)
         except TimeoutError:
@@ -243,7 +230,7 @@ class _Answering(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _error(message: str, code: str | None = None) -> bytes:
@@ -251,9 +238,9 @@ def _error(message: str, code: str | None = None) -> bytes:
     return json.dumps({"error": error}).encode()
 
 
-def _whole(answer: Answer, model: str, numbers: Iterator[int]) -> dict[str, Any]:
+def _whole(answer: ChatAnswer, model: str, numbers: Iterator[int]) -> dict[str, Any]:
     text = "".join(piece for piece in answer.pieces if isinstance(piece, str))
-    calls = [_call(piece, numbers) for piece in answer.pieces if isinstance(piece, Tool)]
+    calls = [_call(piece, numbers) for piece in answer.pieces if isinstance(piece, ChatToolCall)]
     message = {
         "role": "assistant",
         "content": text or None,
@@ -265,7 +252,7 @@ def _whole(answer: Answer, model: str, numbers: Iterator[int]) -> dict[str, Any]
     return {**head, "choices": [choice], "usage": _usage(answer)}
 
 
-def _chunks(answer: Answer, model: str, numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
+def _chunks(answer: ChatAnswer, model: str, numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
     head = _head("chat.completion.chunk", model, numbers)
 
     def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
@@ -291,18 +278,20 @@ def _head(kind: str, model: str, numbers: Iterator[int]) -> dict[str, Any]:
     return {"id": f"chat_{next(numbers)}", "object": kind, "created": 1_700_000_000, "model": model}
 
 
-def _call(asked: Tool, numbers: Iterator[int]) -> dict[str, Any]:
+def _call(asked: ChatToolCall, numbers: Iterator[int]) -> dict[str, Any]:
     function = {"name": asked.name, "arguments": asked.arguments}
     return {"id": f"call_{next(numbers)}", "type": "function", "function": function}
 
 
-def _call_in_pieces(asked: Tool, place: int, numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
-    yield {"index": place, **_call(Tool(asked.name, ""), numbers)}
+def _call_in_pieces(
+    asked: ChatToolCall, place: int, numbers: Iterator[int]
+) -> Iterator[dict[str, Any]]:
+    yield {"index": place, **_call(ChatToolCall(asked.name, ""), numbers)}
     for at in range(0, len(asked.arguments), 5):
         yield {"index": place, "function": {"arguments": asked.arguments[at : at + 5]}}
 
 
-def _usage(answer: Answer) -> dict[str, int]:
+def _usage(answer: ChatAnswer) -> dict[str, int]:
     total = answer.input_tokens + answer.output_tokens
     return {
         "prompt_tokens": answer.input_tokens,
@@ -311,7 +300,7 @@ def _usage(answer: Answer) -> dict[str, int]:
     }
 
 
-def _finish_reason(answer: Answer) -> str:
+def _finish_reason(answer: ChatAnswer) -> str:
     if answer.finish_reason:
         return answer.finish_reason
-    return "tool_calls" if any(isinstance(each, Tool) for each in answer.pieces) else "stop"
+    return "tool_calls" if any(isinstance(each, ChatToolCall) for each in answer.pieces) else "stop"

@@ -32,12 +32,12 @@ class Comparison(ctypes.Structure):
 
 
 def directives(unit: Path) -> dict[str, str]:
-    """Give what a unit says, each by its name."""
+    """Return the settings of a unit by their names."""
     return dict(re.findall(r"^(\w+)=(.*)$", unit.read_text("utf-8"), re.MULTILINE))
 
 
 def calls(group: str) -> set[str]:
-    """Give the system calls of one of systemd's groups, and of the groups in it."""
+    """Return the system calls of one of systemd's groups, and of the groups in it."""
     command = ["systemd-analyze", "syscall-filter", "--no-pager"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     listed = {

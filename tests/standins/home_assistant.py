@@ -117,7 +117,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _environ() -> dict[str, str]:
-    """Give what the supervisor would, and a way to the same Python."""
+    """Return what the supervisor would, and a path to the same Python."""
     ours = {*(one.variable for one in SETTINGS), *map(str.upper, KEYS)}
     kept = {
         name: value
@@ -137,7 +137,7 @@ class Ingress(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, app: App) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
+        super().__init__(("127.0.0.1", 0), _IngressHandler)
         self.behind = app.ports[SUPERVISOR]
 
     @property
@@ -155,7 +155,7 @@ def ingress_to(app: App) -> Iterator[Ingress]:
         ingress.shutdown()
 
 
-class _Passing(BaseHTTPRequestHandler):
+class _IngressHandler(BaseHTTPRequestHandler):
     server: Ingress
     protocol_version = "HTTP/1.1"
 
@@ -182,7 +182,7 @@ class _Passing(BaseHTTPRequestHandler):
         behind.putrequest(
             self.command, self.path.removeprefix(INGRESS), skip_host=True, skip_accept_encoding=True
         )
-        for name, value in self.asked(body).items():
+        for name, value in self.make_headers(body).items():
             behind.putheader(name, value)
         behind.endheaders(body or None)
         try:
@@ -192,7 +192,7 @@ class _Passing(BaseHTTPRequestHandler):
         finally:
             behind.close()
 
-    def asked(self, body: bytes) -> dict[str, str]:
+    def make_headers(self, body: bytes) -> dict[str, str]:
         ours = {name.lower() for name in NOT_ASKED}
         kept = {name: value for name, value in self.headers.items() if name.lower() not in ours}
         return {
@@ -222,7 +222,7 @@ class _Passing(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 # There

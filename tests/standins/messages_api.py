@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count, groupby
 from threading import Event, Thread
 from typing import Any, Literal, Self
+
+from tests.standins.wire import Raw, Received
 
 KINDS = {
     400: "invalid_request_error",
@@ -35,55 +37,38 @@ End = Literal["whole", "cut", "stalled"]
 
 
 @dataclass(frozen=True)
-class Tool:
+class MessagesToolCall:
     """The model asks for a tool."""
 
     name: str
     arguments: dict[str, Any]
 
 
-def tool(name: str, arguments: dict[str, Any]) -> Tool:
-    return Tool(name, arguments)
+def tool(name: str, arguments: dict[str, Any]) -> MessagesToolCall:
+    return MessagesToolCall(name, arguments)
 
 
 @dataclass(frozen=True)
-class Answer:
+class MessagesAnswer:
     """Texts that follow each other are pieces of one block, each sent by itself."""
 
-    pieces: tuple[str | Tool, ...]
+    pieces: tuple[str | MessagesToolCall, ...]
     stop_reason: str | None = None
     end: End = "whole"
     input_tokens: int = 100
     output_tokens: int = 10
 
 
-@dataclass(frozen=True)
-class Raw:
-    """A status and bytes, whatever they are."""
-
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Received:
-    """A request to /v1/messages; the names of its headers are in lower case."""
-
-    headers: dict[str, str]
-    body: dict[str, Any]
-
-
 class MessagesApi(ThreadingHTTPServer):
     """The server: answers for as long as its `with` lasts."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answering)
+        super().__init__(("127.0.0.1", 0), _MessagesHandler)
         self.requests: list[Received] = []
         self.stalled = Event()
         """Set once an answer has stopped coming."""
         self.closing = Event()
-        self.replies = deque[Answer | Raw]()
+        self.replies = deque[MessagesAnswer | Raw]()
         self.numbers = count(1)
 
     @property
@@ -93,25 +78,27 @@ class MessagesApi(ThreadingHTTPServer):
 
     def answer(
         self,
-        *pieces: str | Tool,
+        *pieces: str | MessagesToolCall,
         stop_reason: str | None = None,
         input_tokens: int = 100,
         output_tokens: int = 10,
     ) -> None:
-        self.replies.append(Answer(pieces, stop_reason, "whole", input_tokens, output_tokens))
+        self.replies.append(
+            MessagesAnswer(pieces, stop_reason, "whole", input_tokens, output_tokens)
+        )
 
     def fail(self, status: int, message: str = "No.", *, retry_after: int | None = None) -> None:
         body = {"type": "error", "error": {"type": KINDS[status], "message": message}}
         headers = {} if retry_after is None else {"retry-after": str(retry_after)}
         self.replies.append(Raw(status, json.dumps(body).encode(), headers))
 
-    def cut(self, *pieces: str | Tool) -> None:
+    def cut(self, *pieces: str | MessagesToolCall) -> None:
         """Hang up in the middle of an answer."""
-        self.replies.append(Answer(pieces, end="cut"))
+        self.replies.append(MessagesAnswer(pieces, end="cut"))
 
-    def stall(self, *pieces: str | Tool) -> None:
+    def stall(self, *pieces: str | MessagesToolCall) -> None:
         """Begin to answer, and say nothing more for as long as the server runs."""
-        self.replies.append(Answer(pieces, end="stalled"))
+        self.replies.append(MessagesAnswer(pieces, end="stalled"))
 
     def garbage(self, body: bytes = b"<html>Nothing to see</html>") -> None:
         self.replies.append(Raw(200, body))
@@ -126,7 +113,7 @@ class MessagesApi(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Answering(BaseHTTPRequestHandler):
+class _MessagesHandler(BaseHTTPRequestHandler):
     server: MessagesApi
     protocol_version = "HTTP/1.1"
 
@@ -165,13 +152,13 @@ class _Answering(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(raw.body)
 
-    def send_whole(self, answer: Answer, model: str) -> None:
+    def send_whole(self, answer: MessagesAnswer, model: str) -> None:
         if answer.end == "whole":
             self.send(Raw(200, json.dumps(_message(answer, model, self.server.numbers)).encode()))
         else:
             self.break_off(answer)
 
-    def stream(self, answer: Answer, model: str) -> None:
+    def stream(self, answer: MessagesAnswer, model: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -184,7 +171,7 @@ class _Answering(BaseHTTPRequestHandler):
         else:
             self.break_off(answer)
 
-    def break_off(self, answer: Answer) -> None:
+    def break_off(self, answer: MessagesAnswer) -> None:
         if answer.end == "stalled":
             self.server.stalled.set()
             self.server.closing.wait()
@@ -197,14 +184,14 @@ class _Answering(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _error(message: str) -> bytes:
     return json.dumps({"type": "error", "error": {"type": KINDS[400], "message": message}}).encode()
 
 
-def _message(answer: Answer, model: str, numbers: Iterator[int]) -> dict[str, Any]:
+def _message(answer: MessagesAnswer, model: str, numbers: Iterator[int]) -> dict[str, Any]:
     content = [_block(pieces, numbers) for pieces in _blocks(answer)]
     usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
     head = {"id": f"msg_{next(numbers)}", "type": "message", "role": "assistant", "model": model}
@@ -212,7 +199,7 @@ def _message(answer: Answer, model: str, numbers: Iterator[int]) -> dict[str, An
     return {**head, "content": content, **ending}
 
 
-def _events(answer: Answer, model: str, numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
+def _events(answer: MessagesAnswer, model: str, numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
     message = _message(answer, model, numbers)
     usage = message["usage"]
     empty: dict[str, Any] = {
@@ -236,28 +223,34 @@ def _events(answer: Answer, model: str, numbers: Iterator[int]) -> Iterator[dict
         yield {"type": "message_stop"}
 
 
-def _blocks(answer: Answer) -> list[list[str | Tool]]:
+def _blocks(answer: MessagesAnswer) -> list[list[str | MessagesToolCall]]:
     """Put texts that follow each other into one block; each tool is a block of its own."""
     keys = count()
-    grouped = groupby(answer.pieces, lambda piece: next(keys) + 1 if isinstance(piece, Tool) else 0)
+    grouped = groupby(
+        answer.pieces, lambda piece: next(keys) + 1 if isinstance(piece, MessagesToolCall) else 0
+    )
     return [list(pieces) for _, pieces in grouped]
 
 
-def _block(pieces: list[str | Tool], numbers: Iterator[int]) -> dict[str, Any]:
+def _block(pieces: list[str | MessagesToolCall], numbers: Iterator[int]) -> dict[str, Any]:
     first = pieces[0]
-    if isinstance(first, Tool):
+    if isinstance(first, MessagesToolCall):
         called = {"name": first.name, "input": first.arguments}
         return {"type": "tool_use", "id": f"toolu_{next(numbers)}", **called}
     return {"type": "text", "text": "".join(map(str, pieces))}
 
 
-def _delta(piece: str | Tool) -> dict[str, Any]:
-    if isinstance(piece, Tool):
+def _delta(piece: str | MessagesToolCall) -> dict[str, Any]:
+    if isinstance(piece, MessagesToolCall):
         return {"type": "input_json_delta", "partial_json": json.dumps(piece.arguments)}
     return {"type": "text_delta", "text": piece}
 
 
-def _stop_reason(answer: Answer) -> str:
+def _stop_reason(answer: MessagesAnswer) -> str:
     if answer.stop_reason:
         return answer.stop_reason
-    return "tool_use" if any(isinstance(each, Tool) for each in answer.pieces) else "end_turn"
+    return (
+        "tool_use"
+        if any(isinstance(each, MessagesToolCall) for each in answer.pieces)
+        else "end_turn"
+    )

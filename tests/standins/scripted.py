@@ -26,13 +26,13 @@ MARKED = ("It is late [#p", "1]. ", "小明 [#bcdfg2hjk3", "] glows [#", "p2, #p
 WITHOUT_MARKS = "It is late. 小明 glows."
 
 
-def said_next(events: Iterator[Event]) -> Event:
-    """Give the next thing that a model says, however long it took."""
+def next_event(events: Iterator[Event]) -> Event:
+    """Return the next thing that a model says, however long it took."""
     return next(event for event in events if not isinstance(event, Silence))
 
 
-def all_said(events: Iterator[Event]) -> list[Event]:
-    """Give all that a model says."""
+def list_events(events: Iterator[Event]) -> list[Event]:
+    """Return all that a model says."""
     return [event for event in events if not isinstance(event, Silence)]
 
 
@@ -61,10 +61,10 @@ class ScriptedModel:
             elif isinstance(step, Usage):
                 yield step
             else:
-                yield from self._called(step[0], step[1], tools)
+                yield from self._call(step[0], step[1], tools)
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
-        """Give the facts of this extraction."""
+        """Return the facts of this extraction."""
         assert system
         assert schema["type"] == "object"
         self.extractions.append(text)
@@ -76,9 +76,7 @@ class ScriptedModel:
             return answer
         return json.dumps({"facts": answer}, ensure_ascii=False)
 
-    def _called(
-        self, name: str, arguments: dict[str, Any], tools: Toolbox | None
-    ) -> Iterator[Event]:
+    def _call(self, name: str, arguments: dict[str, Any], tools: Toolbox | None) -> Iterator[Event]:
         assert tools is not None
         yield ToolCall("call_1", name, arguments)
         result = tools.call(name, arguments)
@@ -86,7 +84,7 @@ class ScriptedModel:
         yield ToolResult("call_1", name, result)
 
 
-def learnt(fact: str, quote: str | None = None, **fields: object) -> dict[str, object]:
-    """Give a fact in the form in which a model gives it."""
+def make_fact(fact: str, quote: str | None = None, **fields: object) -> dict[str, object]:
+    """Return a fact in the form in which a model returns it."""
     plain = {"category": None, "message": 1, "relation": "new", "target": None}
     return {"fact": fact, "quote": quote or fact, **plain, **fields}

@@ -39,7 +39,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """A request to the Web API."""
 
     method: str
@@ -81,8 +81,8 @@ class SlackApi(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answering)
-        self.calls: list[Call] = []
+        super().__init__(("127.0.0.1", 0), _SlackHandler)
+        self.calls: list[ApiCall] = []
         self.posts: list[Post] = []
         self.people: dict[str, Body] = {}
         self.channels: dict[str, Body] = {}
@@ -92,7 +92,7 @@ class SlackApi(ThreadingHTTPServer):
         self.connections = 0
         self.acknowledged: set[str] = set()
         self._once: dict[str, deque[tuple[str, str]]] = {}
-        self._links: list[_Answering] = []
+        self._links: list[_SlackHandler] = []
         self._changed = Condition()
         self._numbers = count(100)
         self._newest = 0.0
@@ -105,25 +105,25 @@ class SlackApi(ThreadingHTTPServer):
     # What a test has happen.
 
     def say(self, text: str, *, user: str = "U01", channel: str = "C01", **more: Any) -> str:  # noqa: ANN401
-        """Let somebody say something; once the bot has taken it, give the message's ts."""
+        """Post a message as somebody; once the bot has taken it, return the message's ts."""
         event = {"type": "message", "user": user, "channel": channel, "text": text, "team": TEAM}
         event |= {"channel_type": "channel", "ts": self._ts(), **more}
         self.deliver(event)
         return str(event["ts"])
 
     def mention(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
-        """Let somebody call the bot: Slack tells of it twice, and once not of what channel."""
+        """Mention the bot as somebody: Slack reports it twice, once without the channel."""
         ts = self.say(f"<@{BOT}> {text}", **more)
         again = {"type": "app_mention", "ts": ts, "channel_type": None}
         self.say(f"<@{BOT}> {text}", **(more | again))
         return ts
 
     def direct(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
-        """Let somebody write to the bot alone."""
+        """Send the bot a direct message as somebody."""
         return self.say(text, **({"channel": "D1", "channel_type": "im"} | more))
 
     def press(self, post: Post, *, user: str = "U01", number: int = 0) -> None:
-        """Let somebody press a button."""
+        """Press a button as somebody."""
         block = post.buttons[number]
         message = {"ts": post.ts, "thread_ts": post.thread, "text": post.text}
         self.send(
@@ -140,7 +140,7 @@ class SlackApi(ThreadingHTTPServer):
         )
 
     def deliver(self, event: Body) -> None:
-        """Tell the bot of an event."""
+        """Send the bot an event."""
         self.send("events_api", {"type": "event_callback", "team_id": TEAM, "event": event})
 
     def send(self, kind: str, payload: Body) -> None:
@@ -160,7 +160,7 @@ class SlackApi(ThreadingHTTPServer):
         self._newest_link().cut()
 
     def ask_to_reconnect(self) -> None:
-        """Say that this line will be closed soon."""
+        """Announce that this connection will be closed soon."""
         self._newest_link().tell({"type": "disconnect", "reason": "refresh_requested"})
 
     # What a test looks at.
@@ -172,14 +172,14 @@ class SlackApi(ThreadingHTTPServer):
         assert found, f"it never came; there were {self.calls[-8:]} and {self.posts[-4:]}"
         return found
 
-    def called(self, method: str) -> list[Body]:
+    def bodies_of(self, method: str) -> list[Body]:
         return [call.body for call in self.calls if call.method == method]
 
     def thread(self, ts: str) -> list[Post]:
         return [post for post in self.posts if post.thread == ts]
 
     def texts(self, ts: str) -> list[str]:
-        """Give what the thread shows, without notes."""
+        """Return what the thread shows, without notes."""
         shown = [post for post in self.thread(ts) if not post.blocks and not post.only_for]
         return [post.text for post in shown if not post.is_streaming]
 
@@ -188,13 +188,13 @@ class SlackApi(ThreadingHTTPServer):
 
     # Serving.
 
-    def changed(self, note: Callable[[], None]) -> None:
-        """Note something, and let whoever waits look again."""
+    def change(self, note: Callable[[], None]) -> None:
+        """Note something and wake whoever waits."""
         with self._changed:
             note()
             self._changed.notify_all()
 
-    def linked(self, link: _Answering, *, is_open: bool) -> None:
+    def note_link(self, link: _SlackHandler, *, is_open: bool) -> None:
         def note() -> None:
             if is_open:
                 self._links.append(link)
@@ -202,23 +202,23 @@ class SlackApi(ThreadingHTTPServer):
             elif link in self._links:
                 self._links.remove(link)
 
-        self.changed(note)
+        self.change(note)
 
-    def _newest_link(self) -> _Answering:
+    def _newest_link(self) -> _SlackHandler:
         """Wait for a line: a bot may think itself connected before its line is known here."""
         return self.wait_for(lambda: self._links[-1:])[0]
 
     def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
-        """Give a status and the answer to a call."""
+        """Return a status and the answer to a call."""
         with self._changed:
-            self.calls.append(Call(method, body))
+            self.calls.append(ApiCall(method, body))
             waiting = self._once.get(method)
             kind, rest = waiting.popleft() if waiting else ("", "")
             try:
                 if kind in {"429", "gone"}:
                     return kind, {"ok": False, "error": "ratelimited", "wait": rest}
                 self._check(method, token, kind or self.refused.get(method))
-                return "200", {"ok": True, **self._done(method, body)}
+                return "200", {"ok": True, **self._perform(method, body)}
             except Refusal as refusal:
                 return "200", {"ok": False, "error": str(refusal)}
             finally:
@@ -229,7 +229,7 @@ class SlackApi(ThreadingHTTPServer):
         if error or token != wanted:
             raise Refusal(error or "invalid_auth")
 
-    def _done(self, method: str, body: Body) -> Body:
+    def _perform(self, method: str, body: Body) -> Body:
         does: dict[str, Callable[[Body], Body]] = {
             "auth.test": lambda _: {
                 "user_id": BOT, "user": "turnleaf", "team_id": TEAM, "team": "Home", "bot_id": "B1",
@@ -273,7 +273,7 @@ class SlackApi(ThreadingHTTPServer):
         return {"ts": post.ts, "channel": post.channel}
 
     def _update(self, body: Body) -> Body:
-        post = self._found(body)
+        post = self._find_post(body)
         if post.is_streaming:
             raise Refusal("streaming_state_conflict")
         _fill(post, body)
@@ -290,7 +290,7 @@ class SlackApi(ThreadingHTTPServer):
         return answer
 
     def _append(self, body: Body, *, is_over: bool = False) -> Body:
-        post = self._found(body)
+        post = self._find_post(body)
         if not post.is_streaming:
             raise Refusal("message_not_in_streaming_state")
         more = _text_of(body)
@@ -302,7 +302,7 @@ class SlackApi(ThreadingHTTPServer):
         return {"ts": post.ts}
 
     def _history(self, body: Body) -> Body:
-        """Give what stands in a channel, without what is below it in threads."""
+        """Return what is in a channel, without what is below it in threads."""
         there = [one for one in self.posts if (one.channel, one.thread) == (body["channel"], None)]
         return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there[::-1]]}
 
@@ -310,7 +310,7 @@ class SlackApi(ThreadingHTTPServer):
         there = [one for one in self.posts if body["ts"] in {one.ts, one.thread}]
         return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there]}
 
-    def _found(self, body: Body) -> Post:
+    def _find_post(self, body: Body) -> Post:
         found = [
             one for one in self.posts if (one.channel, one.ts) == (body["channel"], body["ts"])
         ]
@@ -359,7 +359,7 @@ def _is_bad(block: Body) -> bool:
     return not 0 < len(block["text"]["text"]) <= 3000 or len(button.get("value", "")) > 2000
 
 
-class _Answering(BaseHTTPRequestHandler):
+class _SlackHandler(BaseHTTPRequestHandler):
     server: SlackApi
     protocol_version = "HTTP/1.1"
 
@@ -399,13 +399,13 @@ class _Answering(BaseHTTPRequestHandler):
         self.close_connection = True
         try:
             self.tell({"type": "hello", "num_connections": 1})
-            self.server.linked(self, is_open=True)
+            self.server.note_link(self, is_open=True)
             for kind, data in self._frames():
-                self._heard(kind, data)
+                self._take_frame(kind, data)
         except OSError:
             pass
         finally:
-            self.server.linked(self, is_open=False)
+            self.server.note_link(self, is_open=False)
 
     def tell(self, message: Body) -> None:
         self._send(TEXT, json.dumps(message).encode())
@@ -415,14 +415,14 @@ class _Answering(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
-    def _heard(self, kind: int, data: bytes) -> None:
+    def _take_frame(self, kind: int, data: bytes) -> None:
         if kind == PING:
             self._send(PONG, data)
         elif kind == TEXT:
             envelope = json.loads(data)["envelope_id"]
-            self.server.changed(lambda: self.server.acknowledged.add(envelope))
+            self.server.change(lambda: self.server.acknowledged.add(envelope))
 
     def _send(self, kind: int, data: bytes) -> None:
         size, first = len(data), 0x80 | kind

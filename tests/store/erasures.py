@@ -86,7 +86,7 @@ class Stores:
 
 
 def fill(stores: Stores) -> None:
-    """Let every source leave something in every store that it can reach."""
+    """Leave something of every source in every store that it can reach."""
     stores.memory.add("I typed this")
     for number, (source, (word, character)) in enumerate(WORDS.items()):
         rests_on = from_source(source, f"a {word}, 一隻{character}")
@@ -120,7 +120,7 @@ def spellings(words: Iterable[str]) -> Iterator[bytes]:
         yield word.encode("utf-16-le")
 
 
-def left_of(folder: Path, source: str) -> list[str]:
+def find_traces(folder: Path, source: str) -> list[str]:
     """Name the files that hold a byte of what a source said, or its name."""
     wanted = set(spellings([*WORDS[source], source]))
     return [
@@ -133,7 +133,7 @@ def left_of(folder: Path, source: str) -> list[str]:
     ]
 
 
-def died_before(number: int, deed: Callable[[], object]) -> bool:
+def kill_before(number: int, deed: Callable[[], object]) -> bool:
     """Do something in a child that is killed before the nth change of files; False if it lived."""
     child = os.fork()
     if child == 0:
@@ -172,11 +172,11 @@ def erasures(folder: Path, source: str, step: int) -> Verdict:
         def deed(place: Path = place) -> None:
             Stores(place).erase(source)
 
-        was_killed = number > 0 and died_before((number - 1) * step, deed)
-        if died_before(NEVER, deed):
+        was_killed = number > 0 and kill_before((number - 1) * step, deed)
+        if kill_before(NEVER, deed):
             complaints.append(f"{number}: the next run failed")
         expected = expected or state(Stores(place))
-        complaints += [f"{number}: {left}" for left in left_of(place, source)]
+        complaints += [f"{number}: {left}" for left in find_traces(place, source)]
         complaints += [f"{number}: {one}" for one in unlike(expected, state(Stores(place)))]
         if number > 0 and not was_killed:
             return number, complaints
@@ -191,10 +191,10 @@ def acceptances(folder: Path, memory_id: str, step: int) -> Verdict:
         def deed(place: Path = place) -> None:
             Stores(place).pending.accept(memory_id, "edited 了")
 
-        was_killed = died_before(number * step, deed)
+        was_killed = kill_before(number * step, deed)
         if not any(place_of(Stores(place), memory_id)):
             complaints.append(f"{number}: it is lost")
-        if died_before(NEVER, deed) or place_of(Stores(place), memory_id) != (1, 0):
+        if kill_before(NEVER, deed) or place_of(Stores(place), memory_id) != (1, 0):
             complaints.append(f"{number}: {place_of(Stores(place), memory_id)}")
         source, *_ = (one.source for one in Stores(place).memory.changes(memory_id))
         if source is None or content_of(Stores(place), memory_id) != "edited 了":

@@ -30,11 +30,11 @@ class Kept:
         return store
 
 
-def said(store: ConversationStore, key: str = KEY) -> list[str]:
+def list_texts(store: ConversationStore, key: str = KEY) -> list[str]:
     return [message.text for message in store.get_history(key)]
 
 
-def shown(store: ConversationStore, key: str = KEY) -> list[str]:
+def list_shown(store: ConversationStore, key: str = KEY) -> list[str]:
     return [one.message.text for one in store.messages(key)]
 
 

@@ -16,7 +16,7 @@ from turnleaf.store.files import atomic
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
 
-def said(*texts: str, after: int = 0) -> list[Message]:
+def make_messages(*texts: str, after: int = 0) -> list[Message]:
     """One message a minute, of the user and the assistant in turn."""
     return [
         Message(("user", "assistant")[number % 2], text, START + timedelta(minutes=after + number))

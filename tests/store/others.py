@@ -72,7 +72,7 @@ def become_nobody() -> None:
         os.setuid(NOBODY)
 
 
-def refused(attempt: Callable[[], object]) -> str:
+def catch_refusal(attempt: Callable[[], object]) -> str:
     try:
         attempt()
     except TurnleafError as error:
@@ -85,11 +85,11 @@ def read_only_memories(location: Path) -> list[object]:
     memory = store.get_all()[0]
     become_nobody()
     tried = [
-        refused(lambda: store.add("another")),
-        refused(lambda: store.update(memory.id, "changed")),
-        refused(lambda: store.delete(memory.id)),
-        refused(store.undo),
-        refused(MemoryStore(location.parent / "new" / location.name).init),
+        catch_refusal(lambda: store.add("another")),
+        catch_refusal(lambda: store.update(memory.id, "changed")),
+        catch_refusal(lambda: store.delete(memory.id)),
+        catch_refusal(store.undo),
+        catch_refusal(MemoryStore(location.parent / "new" / location.name).init),
     ]
     reader = MemoryStore(location, settings=PLENTY)
     found = [
@@ -104,9 +104,9 @@ def read_only_conversations(location: Path) -> list[object]:
     store.init()
     become_nobody()
     tried = [
-        refused(lambda: store.add_exchange("key", "more", "more")),
-        refused(lambda: store.clear("key")),
-        refused(ConversationStore(location.parent / "new" / location.name).init),
+        catch_refusal(lambda: store.add_exchange("key", "more", "more")),
+        catch_refusal(lambda: store.clear("key")),
+        catch_refusal(ConversationStore(location.parent / "new" / location.name).init),
     ]
     return [tried, [message.text for message in store.get_history("key")]]
 

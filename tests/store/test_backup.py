@@ -21,7 +21,7 @@ import pytest
 
 from tests.store import others
 from tests.store.older import archive as archive_messages
-from tests.store.older import said, write_conversations
+from tests.store.older import make_messages, write_conversations
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import Settings
 from turnleaf.store.contracts import Stores
@@ -347,7 +347,7 @@ for number in range(1_000_000):
 
 @contextmanager
 def writing(data: Path) -> Iterator[subprocess.Popen[str]]:
-    """Let another process write to every store, and say each round that it has finished."""
+    """Run a process that writes to every store and reports each round that it has finished."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(data)], stdout=subprocess.PIPE, encoding="utf-8"
     )
@@ -358,7 +358,7 @@ def writing(data: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=60)
 
 
-def acknowledged(process: subprocess.Popen[str], rounds: int) -> int:
+def read_rounds(process: subprocess.Popen[str], rounds: int) -> int:
     assert process.stdout
     return [int(process.stdout.readline()) for _ in range(rounds)][-1]
 
@@ -370,7 +370,7 @@ def number_of(text: str) -> int:
 def test_a_backup_while_another_process_writes_is_one_moment(data: Path, tmp_path: Path) -> None:
     with writing(data) as process:
         for attempt in range(4):
-            done = acknowledged(process, 5)
+            done = read_rounds(process, 5)
             backup(data, tmp_path / f"{attempt}.tar.gz")
             copy = tmp_path / f"copy {attempt}"
             restore(copy, tmp_path / f"{attempt}.tar.gz")
@@ -398,11 +398,11 @@ def check_moment(copy: Path, done: int) -> None:
 
 def test_a_restore_while_another_process_writes_loses_nothing(data: Path, tmp_path: Path) -> None:
     with writing(data) as process:
-        acknowledged(process, 5)
+        read_rounds(process, 5)
         backup(data, tmp_path / "saved.tar.gz")
-        done = acknowledged(process, 5)
+        done = read_rounds(process, 5)
         restored = restore(data, tmp_path / "saved.tar.gz")
-        acknowledged(process, 5)
+        read_rounds(process, 5)
     assert restored.safety
     restore(tmp_path / "before", restored.safety)
     check_moment(tmp_path / "before", done)
@@ -415,8 +415,10 @@ def test_a_restore_while_another_process_writes_loses_nothing(data: Path, tmp_pa
 
 def write_older(data: Path) -> None:
     folder = data / "conversations"
-    archive_messages(folder, "a", said("zero", "one"))
-    write_conversations(folder, {"a": said("two", "three", after=2), "b": said("four")})
+    archive_messages(folder, "a", make_messages("zero", "one"))
+    write_conversations(
+        folder, {"a": make_messages("two", "three", after=2), "b": make_messages("four")}
+    )
 
 
 def texts(store: ConversationStore, key: str) -> list[object]:
@@ -508,8 +510,8 @@ def test_without_anything_before_no_place_of_it_is_named(data: Path, file: Path)
         restore(other, file)
 
 
-def restored_by_nobody(data: Path, file: Path) -> str:
-    """Restore as one to whom permissions mean something, and give what is said of it."""
+def restore_as_nobody(data: Path, file: Path) -> str:
+    """Restore as a user to whom permissions apply and return what is printed."""
     done = subprocess.run(
         [sys.executable, "-c", NOBODY, str(data), str(file)],
         cwd=others.ROOT,
@@ -532,7 +534,7 @@ print(others.refused(lambda: print(restore(*sys.argv[1:]).safety)))
 
 
 @pytest.fixture
-def fenced(ground: Path) -> Path:
+def fenced_folder(ground: Path) -> Path:
     """Make a data folder that anybody may write, in a folder that only its owner may."""
     data = ground / "fence" / "data"
     data.mkdir(parents=True)
@@ -545,35 +547,35 @@ def fenced(ground: Path) -> Path:
 
 
 def test_what_was_there_is_saved_beside_the_backup_when_not_beside_the_folder(
-    fenced: Path, ground: Path
+    fenced_folder: Path, ground: Path
 ) -> None:
     kept = ground / "kept"
     kept.mkdir()
     kept.chmod(0o777)
-    backup(fenced, kept / "saved.tar.gz")
+    backup(fenced_folder, kept / "saved.tar.gz")
     (kept / "saved.tar.gz").chmod(0o644)
-    (fenced / "a.txt").write_text("新", "utf-8")
-    said = restored_by_nobody(fenced, kept / "saved.tar.gz").splitlines()
+    (fenced_folder / "a.txt").write_text("新", "utf-8")
+    said = restore_as_nobody(fenced_folder, kept / "saved.tar.gz").splitlines()
     (safety,) = kept.glob("data.before-restore-*")
     assert said == [str(safety), "it was done"]
-    assert (fenced / "a.txt").read_text("utf-8") == "舊"
+    assert (fenced_folder / "a.txt").read_text("utf-8") == "舊"
     restore(ground / "other", safety)
     assert (ground / "other" / "a.txt").read_text("utf-8") == "新"
 
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_without_a_place_for_what_was_there_nothing_is_changed(
-    fenced: Path, ground: Path, *, inside: bool
+    fenced_folder: Path, ground: Path, *, inside: bool
 ) -> None:
-    backup(fenced, ground / "saved.tar.gz")
-    file = (ground / "saved.tar.gz").rename((fenced if inside else ground) / "moved.tar.gz")
+    backup(fenced_folder, ground / "saved.tar.gz")
+    file = (ground / "saved.tar.gz").rename((fenced_folder if inside else ground) / "moved.tar.gz")
     file.chmod(0o644)
-    (fenced / "a.txt").write_text("新", "utf-8")
-    said = restored_by_nobody(fenced, file)
-    assert said.startswith(f"StorageError: what is in {fenced} could not be saved first")
+    (fenced_folder / "a.txt").write_text("新", "utf-8")
+    said = restore_as_nobody(fenced_folder, file)
+    assert said.startswith(f"StorageError: what is in {fenced_folder} could not be saved first")
     assert "permission is denied" in said
     assert "nothing was changed" in said
-    assert (fenced / "a.txt").read_text("utf-8") == "新"
+    assert (fenced_folder / "a.txt").read_text("utf-8") == "新"
 
 
 # Bad archives

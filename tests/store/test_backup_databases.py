@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "saved.tar.gz"
 
 
-def filled(data: Path, *texts: str) -> Path:
+def make_database(data: Path, *texts: str) -> Path:
     """Make a database of conversations and close it."""
     store = ConversationStore(data / NAME, settings=PLENTY)
     for text in texts:
@@ -38,7 +38,7 @@ def filled(data: Path, *texts: str) -> Path:
     return data / NAME
 
 
-def asked(data: Path) -> list[str]:
+def list_questions(data: Path) -> list[str]:
     store = ConversationStore(data / NAME, settings=PLENTY)
     history = store.get_history("key")
     store.close()
@@ -109,25 +109,25 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_the_log_of_a_killed_program_is_not_added_to_what_comes_back(
     data: Path, file: Path, *, is_missing: bool
 ) -> None:
-    path = filled(data, "一", "二")
+    path = make_database(data, "一", "二")
     backup(data, file)
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=60)
     assert path.with_name(path.name + "-wal").stat().st_size > 0
     if is_missing:
         path.unlink()
     restore(data, file)
-    assert asked(data) == ["一", "二"]
+    assert list_questions(data) == ["一", "二"]
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
 def test_no_companion_of_a_lost_database_stays(data: Path, file: Path, suffix: str) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     backup(data, file)
     path.unlink()
     path.with_name(path.name + suffix).write_bytes(b"stale" * 1000)
     restore(data, file)
     assert not path.with_name(path.name + suffix).exists()
-    assert asked(data) == ["一"]
+    assert list_questions(data) == ["一"]
 
 
 def test_no_companion_stays_beside_what_was_never_a_database(data: Path, file: Path) -> None:
@@ -150,7 +150,7 @@ def test_no_companion_stays_beside_what_was_never_a_database(data: Path, file: P
 def test_a_damaged_database_is_saved_and_comes_back_as_it_is(
     data: Path, file: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     path.write_bytes(damage(path.read_bytes()))
     backup(data, file)
     assert verify(file) == {NAME: path.stat().st_size}
@@ -162,11 +162,11 @@ def test_a_damaged_database_is_saved_and_comes_back_as_it_is(
 def test_a_backup_replaces_a_damaged_database(
     data: Path, file: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    path = filled(data, "一", "二")
+    path = make_database(data, "一", "二")
     backup(data, file)
     path.write_bytes(damage(path.read_bytes()))
     restored = restore(data, file)
-    assert asked(data) == ["一", "二"]
+    assert list_questions(data) == ["一", "二"]
     assert restored.safety
 
 
@@ -177,7 +177,7 @@ def test_what_was_no_database_is_kept_and_named(
     damage: Callable[[bytes], bytes],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     backup(data, file)
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
@@ -192,7 +192,7 @@ def test_what_was_no_database_is_kept_and_named(
 def test_a_damaged_database_that_was_saved_replaces_a_sound_one(
     data: Path, file: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
     damaged = path.read_bytes()
@@ -202,13 +202,13 @@ def test_a_damaged_database_that_was_saved_replaces_a_sound_one(
     assert path.read_bytes() == damaged
     assert restored.safety
     restore(data, restored.safety)
-    assert asked(data) == ["一"]
+    assert list_questions(data) == ["一"]
 
 
 def test_a_backup_says_that_a_database_is_damaged(
     data: Path, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     path.write_bytes(cut(path.read_bytes()))
     backup(data, file)
     assert f"{path} is damaged; it is saved as it is, without its log" in caplog.text
@@ -217,7 +217,7 @@ def test_a_backup_says_that_a_database_is_damaged(
 def test_a_database_that_is_kept_busy_is_named_with_what_sqlite_says(
     data: Path, file: Path
 ) -> None:
-    path = filled(data, "一")
+    path = make_database(data, "一")
     with closing(apsw.Connection(str(path))) as other:
         other.pragma("locking_mode", "exclusive")
         other.execute("BEGIN IMMEDIATE; UPDATE messages SET text = 'x'; COMMIT")
@@ -251,7 +251,7 @@ def test_a_database_comes_back_over_one_with_other_pages(
 
 def test_a_read_only_folder_with_a_database_is_saved(ground: Path) -> None:
     data, saved = ground / "資料 #1?", ground / "saved"
-    filled(data, "一", "二")
+    make_database(data, "一", "二")
     saved.mkdir()
     saved.chmod(0o777)
     paths = [data, *data.rglob("*")]
@@ -265,7 +265,7 @@ def test_a_read_only_folder_with_a_database_is_saved(ground: Path) -> None:
         path.chmod(0o755)
     assert (said.returncode, said.stderr) == (0, b"")
     restore(ground / "other", saved / "a.tar.gz")
-    assert asked(ground / "other") == ["一", "二"]
+    assert list_questions(ground / "other") == ["一", "二"]
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def config(folder: Path) -> ConfigFile:
     return ConfigFile(folder / CONFIG_NAME)
 
 
-def written(folder: Path) -> dict[str, object]:
+def read_settings(folder: Path) -> dict[str, object]:
     found: dict[str, object] = json.loads((folder / CONFIG_NAME).read_text("utf-8"))
     return found
 
@@ -31,19 +31,23 @@ def test_a_setting_is_written_and_holds(tmp_path: Path) -> None:
 
 def test_a_value_may_be_text_as_it_is_typed(tmp_path: Path) -> None:
     config(tmp_path).update({"autoExtract": "off", "flushThreshold": "0.5", "model": "recall"})
-    assert written(tmp_path) == {"autoExtract": False, "flushThreshold": 0.5, "model": "recall"}
+    assert read_settings(tmp_path) == {
+        "autoExtract": False,
+        "flushThreshold": 0.5,
+        "model": "recall",
+    }
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:
     (tmp_path / CONFIG_NAME).write_text('{"somebodyElses": 1, "memoryMaxItems": 5}', "utf-8")
     config(tmp_path).update({"enabled": False})
-    assert written(tmp_path) == {"somebodyElses": 1, "memoryMaxItems": 5, "enabled": False}
+    assert read_settings(tmp_path) == {"somebodyElses": 1, "memoryMaxItems": 5, "enabled": False}
 
 
 def test_a_setting_that_is_unset_has_its_default_again(tmp_path: Path) -> None:
     config(tmp_path).update({"enabled": False, "memoryMaxItems": 5})
     config(tmp_path).change({"enabled": None})
-    assert written(tmp_path) == {"memoryMaxItems": 5}
+    assert read_settings(tmp_path) == {"memoryMaxItems": 5}
 
 
 @pytest.mark.parametrize("days", [90, 0, None])
@@ -51,10 +55,10 @@ def test_the_days_to_keep_take_the_place_of_the_archive(tmp_path: Path, days: in
     older = {"conversationArchive": True, "conversationArchiveMaxAgeDays": 30, "enabled": False}
     (tmp_path / CONFIG_NAME).write_text(json.dumps(older))
     config(tmp_path).change({"memoryMaxItems": 5})
-    assert written(tmp_path) == {**older, "memoryMaxItems": 5}
+    assert read_settings(tmp_path) == {**older, "memoryMaxItems": 5}
     config(tmp_path).change({"conversationKeepDays": days})
     new = {} if days is None else {"conversationKeepDays": days}
-    assert written(tmp_path) == {"enabled": False, "memoryMaxItems": 5, **new}
+    assert read_settings(tmp_path) == {"enabled": False, "memoryMaxItems": 5, **new}
 
 
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
@@ -79,7 +83,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
     with pytest.raises(SettingsError) as error:
         config(tmp_path).update({"memoryMaxItems": 6, **values})
     assert said in str(error.value)
-    assert written(tmp_path) == {"memoryMaxItems": 5}
+    assert read_settings(tmp_path) == {"memoryMaxItems": 5}
 
 
 @pytest.mark.parametrize("damage", [b"{", b"[]", b"\xff\xfe"])

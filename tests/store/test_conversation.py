@@ -27,7 +27,7 @@ def conversation(prompt: str | None = None) -> Conversation:
     return Conversation(prompt, now=lambda: NOW)
 
 
-def filled(messages: list[Message], prompt: str | None = None) -> Conversation:
+def fill_conversation(messages: list[Message], prompt: str | None = None) -> Conversation:
     held = conversation(prompt)
     for one in messages:
         if one.role == "tool":
@@ -54,7 +54,7 @@ def test_messages_stand_in_the_order_in_which_they_were_added() -> None:
     ]
 
 
-def test_what_is_given_out_is_no_door_to_what_is_inside() -> None:
+def test_returned_values_cannot_change_what_is_inside() -> None:
     held = conversation()
     held.add("user", "hi")
     held.messages.clear()
@@ -75,7 +75,7 @@ def test_clearing_keeps_the_system_prompt_only(prompt: str | None) -> None:
 def test_a_context_fits_and_is_the_newest_part(
     messages: list[Message], max_tokens: int, prompt: str | None
 ) -> None:
-    held = filled(messages, prompt)
+    held = fill_conversation(messages, prompt)
     context = held.get_context(max_tokens)
     first = held.messages[:1]
     begins = [one for one in first if one.role == "system"]
@@ -89,7 +89,7 @@ def test_a_context_fits_and_is_the_newest_part(
 
 
 def test_a_context_with_room_for_all_is_all() -> None:
-    held = filled([Message("user", "x"), Message("assistant", "y")] * 20, "be kind")
+    held = fill_conversation([Message("user", "x"), Message("assistant", "y")] * 20, "be kind")
     assert held.get_context(10**6) == held.messages
     assert held.get_context(held.token_count()) == held.messages
     assert len(held.get_context(held.token_count() - 1)) < len(held.messages)
@@ -123,7 +123,7 @@ def test_what_is_no_message_is_refused_and_not_added() -> None:
 @brief
 @given(conversations() | st.lists(st.text(max_size=9).map(lambda text: Message("user", text))))
 def test_any_conversation_comes_back_from_its_file(tmp_path: Path, messages: list[Message]) -> None:
-    held = filled(messages, "be kind")
+    held = fill_conversation(messages, "be kind")
     held.save(tmp_path / "saved.json")
     assert Conversation.load(tmp_path / "saved.json").messages == held.messages
 
@@ -160,7 +160,7 @@ def test_a_file_and_its_folder_are_made_and_private(tmp_path: Path) -> None:
 
 def test_what_was_there_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "saved.json"
-    held = filled([Message("user", "x" * 1000)])
+    held = fill_conversation([Message("user", "x" * 1000)])
     held.save(path)
     path.chmod(0o640)
     conversation().save(path)
@@ -173,7 +173,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     conversation().save(target)
     link = tmp_path / "link.json"
     link.symlink_to(target)
-    filled([Message("user", "hi")]).save(link)
+    fill_conversation([Message("user", "hi")]).save(link)
     assert link.is_symlink()
     assert len(Conversation.load(target).messages) == 1
 
@@ -183,7 +183,7 @@ def test_two_who_save_at_once_leave_one_of_both(tmp_path: Path) -> None:
     sizes = (10, 10_000)
 
     def work(size: int) -> None:
-        held = filled([Message("user", "x" * size)])
+        held = fill_conversation([Message("user", "x" * size)])
         for _ in range(20):
             held.save(path)
 
@@ -216,7 +216,7 @@ def test_what_is_no_conversation_cannot_be_loaded_and_stays(tmp_path: Path, data
 
 def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
     path = tmp_path / "saved.json"
-    filled([Message("user", "hi")]).save(path)
+    fill_conversation([Message("user", "hi")]).save(path)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert len(Conversation.load(path).messages) == 1
 

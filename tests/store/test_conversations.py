@@ -44,7 +44,7 @@ def database(tmp_path: Path) -> Kept:
     return Kept(tmp_path / "conversations.db")
 
 
-def said(store: ConversationStore, key: str = KEY) -> list[object]:
+def list_contents(store: ConversationStore, key: str = KEY) -> list[object]:
     return [message.content for message in store.get_history(key)]
 
 
@@ -62,7 +62,7 @@ def test_a_new_store_is_empty_and_in_a_new_folder(place: Kept) -> None:
 def test_a_store_makes_itself_ready_at_the_first_call(place: Kept) -> None:
     store = ConversationStore(place.path, settings=Settings(), now=lambda: START)
     store.add_exchange(KEY, "Q", "A")
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
 
 
 def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Kept) -> None:
@@ -112,7 +112,7 @@ PICTURE: dict[str, Any] = {
 }
 
 
-def stamped(messages: list[Message]) -> list[Message]:
+def stamp(messages: list[Message]) -> list[Message]:
     return [
         Message(one.role, one.content, START, one.tool_calls, one.tool_call_id) for one in messages
     ]
@@ -137,7 +137,7 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
     file.path.unlink(missing_ok=True)
     store = file.open(conversation_max_turns=turns, conversation_max_chars=chars)
     expected: list[Message] = []
-    for messages in map(stamped, rounds):
+    for messages in map(stamp, rounds):
         store.add_messages(KEY, messages)
         expected = cut([*expected, *messages], turns, chars) if messages else expected
         if reopens:
@@ -153,10 +153,10 @@ def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: 
     store = file.open()
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    assert len(said(file.open(conversation_max_turns=2))) == 10
+    assert len(list_contents(file.open(conversation_max_turns=2))) == 10
     smaller = file.open(conversation_max_turns=2)
     smaller.add_exchange(KEY, "Q", "A")
-    assert said(smaller) == ["Q", "A"]
+    assert list_contents(smaller) == ["Q", "A"]
 
 
 def test_what_a_file_trims_or_expires_is_gone(file: Kept) -> None:
@@ -238,7 +238,7 @@ def test_threads_with_one_store_lose_nothing(file: Kept) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(said(store)) == 80
+    assert len(list_contents(store)) == 80
 
 
 # Files
@@ -343,7 +343,7 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def damaged(place: Kept) -> list[Path]:
+def find_corrupt_copies(place: Kept) -> list[Path]:
     return sorted(
         path
         for path in place.path.parent.glob(f"{place.path.name}.corrupt-*")
@@ -361,8 +361,8 @@ def test_a_file_that_cannot_be_read_goes_aside_and_is_named(
         store = place.open()
     assert store.summaries() == []
     store.add_exchange(KEY, "Q", "A")
-    assert said(place.open()) == ["Q", "A"]
-    (aside,) = damaged(place)
+    assert list_contents(place.open()) == ["Q", "A"]
+    (aside,) = find_corrupt_copies(place)
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
 
@@ -373,8 +373,8 @@ def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Kept) -> None:
     store.close()
     place.path.write_bytes(b"damaged " * 1000)
     store.add_exchange(KEY, "after", "it")
-    assert said(store) == ["after", "it"]
-    assert [aside.read_bytes() for aside in damaged(place)] == [b"damaged " * 1000]
+    assert list_contents(store) == ["after", "it"]
+    assert [aside.read_bytes() for aside in find_corrupt_copies(place)] == [b"damaged " * 1000]
 
 
 def test_of_a_damaged_file_what_can_be_read_stays(file: Kept) -> None:
@@ -385,14 +385,14 @@ def test_of_a_damaged_file_what_can_be_read_stays(file: Kept) -> None:
     file.path.write_text(text.replace('"bad": {"createdAt"', '"bad": {"created"'))
     store = file.open()
     assert [one.key for one in store.summaries()] == ["good"]
-    assert said(store, "good") == ["Q", "A"]
-    assert '"bad"' in damaged(file)[0].read_text()
+    assert list_contents(store, "good") == ["Q", "A"]
+    assert '"bad"' in find_corrupt_copies(file)[0].read_text()
 
 
 def test_a_file_of_a_newer_version_goes_aside_and_is_kept(file: Kept) -> None:
     file.path.write_text('{"version": 2, "conversations": {}, "new": true}')
     assert file.open().summaries() == []
-    assert [json.loads(aside.read_text())["new"] for aside in damaged(file)] == [True]
+    assert [json.loads(aside.read_text())["new"] for aside in find_corrupt_copies(file)] == [True]
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Kept) -> None:
@@ -413,7 +413,7 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
     connection = apsw.Connection(str(database.path))
     connection.execute("UPDATE messages SET json = '{damaged' WHERE json IS NOT NULL")
     connection.close()
-    assert said(database.open()) == ["A"]
+    assert list_contents(database.open()) == ["A"]
     assert "cannot be read" in caplog.text
 
 
@@ -439,10 +439,10 @@ def test_a_damaged_character_anywhere_costs_none_of_the_others(database: Kept, d
     connection.close()
     store = database.open()
     store.add_exchange(KEY, "Q2", "A2")
-    assert said(store)[-3:] == ["A", "Q2", "A2"]
+    assert list_contents(store)[-3:] == ["A", "Q2", "A2"]
     assert KEY in {one.key for one in store.summaries()}
     store.cleanup()
-    assert said(store)[-2:] == ["Q2", "A2"]
+    assert list_contents(store)[-2:] == ["Q2", "A2"]
 
 
 def test_a_file_in_any_layout_is_read_and_written_on(file: Kept) -> None:
@@ -451,8 +451,8 @@ def test_a_file_in_any_layout_is_read_and_written_on(file: Kept) -> None:
     pretty = json.dumps(json.loads(file.path.read_text()), indent=4)
     file.path.write_text("\ufeff" + pretty, encoding="utf-8")
     store.add_exchange("other", "Q2", "A2")
-    assert said(store) == ["Q", "A"]
-    assert said(file.open(), "other") == ["Q2", "A2"]
+    assert list_contents(store) == ["Q", "A"]
+    assert list_contents(file.open(), "other") == ["Q2", "A2"]
 
 
 def test_the_file_is_the_json_that_the_requirements_name(file: Kept) -> None:
@@ -467,4 +467,4 @@ def test_thousands_of_conversations_fit_in_a_database(database: Kept) -> None:
     for number in range(300):
         store.add_exchange(f"key-{number}", "Q", "A")
     assert len(store.summaries()) == 300
-    assert said(store, "key-150") == ["Q", "A"]
+    assert list_contents(store, "key-150") == ["Q", "A"]

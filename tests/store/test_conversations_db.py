@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from tests.store import others
-from tests.store.kept import KEY, Kept, exchange, said
+from tests.store.kept import KEY, Kept, exchange, list_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def test_a_long_conversation_is_read_no_further_than_its_window(place: Kept) -> 
     database = apsw.Connection(str(place.path))
     database.execute("UPDATE messages SET text = x'ff' WHERE n < 99000")
     database.close()
-    assert len(said(store)) == 20
+    assert len(list_texts(store)) == 20
     summary = store.summary(KEY)
     assert summary is not None
     assert summary.turns == 100_000

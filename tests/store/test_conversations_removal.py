@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from tests.store import others
-from tests.store.kept import DAY, KEY, START, Kept, all_bytes, shown
+from tests.store.kept import DAY, KEY, START, Kept, all_bytes, list_shown
 from turnleaf.core.messages import Message
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_clearing_leaves_no_byte_of_rows_that_were_moved(place: Kept) -> None:
         assert f"secret-{name}".encode() not in all_bytes(place)
         assert apsw.Connection(str(place.path)).pragma("integrity_check") == "ok"
     assert len(store.messages("e")) == len(store.messages("h")) == 80
-    assert shown(place.open(), "g")[-2] == "secret-g-39" * (1 + 39 % 9)
+    assert list_shown(place.open(), "g")[-2] == "secret-g-39" * (1 + 39 % 9)
 
 
 def test_another_store_that_has_it_open_brings_nothing_back(place: Kept) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.store.kept import DAY, KEY, START, Kept, shown
+from tests.store.kept import DAY, KEY, START, Kept, list_shown
 from turnleaf.core.messages import Message
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def test_messages_of_another_file_are_taken_over_in_order_of_time_and_once(place
     ]
     assert store.take_over(KEY, messages) == 4
     assert store.take_over(KEY, messages) == 0
-    assert shown(store) == ["Q1", "A1", "A2", "Q2"]
+    assert list_shown(store) == ["Q1", "A1", "A2", "Q2"]
     summary = store.summary(KEY)
     assert summary is not None
     assert (summary.title, summary.turns) == ("Q1", 4)
@@ -41,7 +41,7 @@ def test_what_is_taken_over_later_is_appended(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "new", "A")
     assert store.take_over(KEY, [Message("user", "older", START - DAY)], title="x") == 1
-    assert shown(store) == ["new", "A", "older"]
+    assert list_shown(store) == ["new", "A", "older"]
     summary = store.summary(KEY)
     assert summary is not None
     assert (summary.created_at, summary.updated_at) == (START - DAY, START)

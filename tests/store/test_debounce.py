@@ -18,8 +18,8 @@ gaps = st.integers(1, 80).map(lambda quarters: quarters / 4)
 steps = st.lists(st.tuples(gaps, st.booleans()), max_size=60)
 
 
-def acted_at(steps: list[tuple[float, bool]]) -> list[float]:
-    """Go through the steps as the watcher does, and tell when it acts."""
+def list_actions(steps: list[tuple[float, bool]]) -> list[float]:
+    """Go through the steps as the watcher does and return when it acts."""
     debounce = Debounce(QUIET, LONGEST)
     now, acts = 0.0, []
     for gap, has_changed in steps:
@@ -60,7 +60,7 @@ def test_the_time_counts_from_the_last_change() -> None:
 
 
 def test_changes_that_never_end_are_acted_on_all_the_same() -> None:
-    assert acted_at([(1.0, True)] * 40) == [16.0, 32.0]
+    assert list_actions([(1.0, True)] * 40) == [16.0, 32.0]
 
 
 def test_what_was_acted_on_is_not_due_again() -> None:
@@ -72,14 +72,14 @@ def test_what_was_acted_on_is_not_due_again() -> None:
 
 @given(steps)
 def test_it_acts_once_for_each_burst_and_never_without_one(steps: list[tuple[float, bool]]) -> None:
-    acts, changes = acted_at(steps), times(steps, only_changes=True)
+    acts, changes = list_actions(steps), times(steps, only_changes=True)
     for before, after in pairwise([-1.0, *acts]):
         assert any(before <= change <= after for change in changes)
 
 
 @given(steps)
 def test_it_acts_only_after_quiet_or_when_it_is_late(steps: list[tuple[float, bool]]) -> None:
-    acts, changes = acted_at(steps), times(steps, only_changes=True)
+    acts, changes = list_actions(steps), times(steps, only_changes=True)
     for before, act in zip([-1.0, *acts], acts, strict=False):
         burst = [change for change in changes if before <= change <= act]
         assert act - burst[-1] >= QUIET or act - burst[0] >= LONGEST - QUIET
@@ -88,7 +88,7 @@ def test_it_acts_only_after_quiet_or_when_it_is_late(steps: list[tuple[float, bo
 @given(steps)
 def test_no_change_is_forgotten(steps: list[tuple[float, bool]]) -> None:
     steps = [*steps, (LONGEST, False)]
-    changes, acts = times(steps, only_changes=True), acted_at(steps)
+    changes, acts = times(steps, only_changes=True), list_actions(steps)
     assert not changes or acts[-1] >= changes[-1]
 
 
@@ -96,7 +96,7 @@ def test_no_change_is_forgotten(steps: list[tuple[float, bool]]) -> None:
 def test_each_change_is_acted_on_at_the_first_look_at_which_it_is_due(
     steps: list[tuple[float, bool]],
 ) -> None:
-    acts = acted_at(steps)
+    acts = list_actions(steps)
     pending: list[float] = []
     now = 0.0
     for gap, has_changed in steps:

@@ -23,9 +23,9 @@ from tests.store.erasures import (
     WORDS,
     Stores,
     fill,
+    find_traces,
     from_source,
     kill,
-    left_of,
     state,
 )
 from tests.strategies import brief
@@ -55,7 +55,7 @@ def talk(text: str) -> Source:
     return from_source(TALK, text)
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -79,10 +79,10 @@ def test_no_byte_of_a_source_stays_in_any_file(
 ) -> None:
     stores = Stores(tmp_path, suffix=suffix, shelf=shelf)
     fill(stores)
-    held = {left.split(":")[0] for left in left_of(tmp_path, source)}
+    held = {left.split(":")[0] for left in find_traces(tmp_path, source)}
     assert {"index.db", f"memory/MEMORY{suffix}", "memory/pending.md"} <= held
     erased = stores.erase(source)
-    assert left_of(tmp_path, source) == []
+    assert find_traces(tmp_path, source) == []
     has_talked = source in (TALK, SLACK)
     kept = 8 if shelf == ".db" else 4
     assert (erased.facts, erased.notes, erased.messages) == (4, 2, kept if has_talked else 0)
@@ -125,9 +125,12 @@ def test_all_sources_can_be_erased_one_after_the_other(stores: Stores, tmp_path:
     fill(stores)
     for source in SOURCES:
         stores.erase(source)
-    assert [left_of(tmp_path, source) for source in SOURCES] == [[], [], [], []]
-    assert said(stores.memory) == ["I typed this", *(f"I had no animal {n}" for n in range(4))]
-    assert said(stores.pending) == []
+    assert [find_traces(tmp_path, source) for source in SOURCES] == [[], [], [], []]
+    assert list_contents(stores.memory) == [
+        "I typed this",
+        *(f"I had no animal {n}" for n in range(4)),
+    ]
+    assert list_contents(stores.pending) == []
 
 
 @pytest.mark.parametrize("source", ["", " ", "\0", "\ud800", None, 5])
@@ -140,10 +143,10 @@ def test_copies_that_were_put_aside_are_named(pages: Stores) -> None:
     pages.memory.add("a zebra", source=talk("zebra"))
     whole = pages.memory.location.read_bytes()
     save(pages.memory, whole + b"\xff")
-    assert said(pages.memory) == ["a zebra"]
+    assert list_contents(pages.memory) == ["a zebra"]
     (copy,) = pages.memory.location.parent.glob("MEMORY.md.corrupt-*")
     assert pages.erase(TALK).copies == (str(copy),)
-    assert left_of(pages.folder, TALK) == [f"{copy.relative_to(pages.folder)}: b'zebra'"]
+    assert find_traces(pages.folder, TALK) == [f"{copy.relative_to(pages.folder)}: b'zebra'"]
 
 
 def test_what_a_kill_left_of_an_unfinished_write_goes(pages: Stores) -> None:
@@ -158,7 +161,7 @@ def test_what_a_kill_left_of_an_unfinished_write_goes(pages: Stores) -> None:
     for path in unfinished:
         path.write_text("a zebra")
     pages.erase(TALK)
-    assert left_of(pages.folder, TALK) == []
+    assert find_traces(pages.folder, TALK) == []
 
 
 def test_a_line_of_the_record_that_cannot_be_read_goes_only_if_it_may_hold_it(
@@ -171,13 +174,13 @@ def test_a_line_of_the_record_that_cannot_be_read_goes_only_if_it_may_hold_it(
     pages.memory.add("mine")
     pages.erase(TALK)
     assert '{"damaged": 1\n' in record.read_text("utf-8")
-    assert left_of(pages.folder, TALK) == []
+    assert find_traces(pages.folder, TALK) == []
 
 
 def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: Stores) -> None:
     fill(pages)
     folder = pages.conversations.location.parent
-    month = older.archive(folder, "others", older.said("a lamp"))
+    month = older.archive(folder, "others", older.make_messages("a lamp"))
     with month.open("a", encoding="utf-8") as file:
         file.write(f'{{"conversation": {json.dumps(TALK)}, "role": "user", "content": "a zeb\n')
     pages.erase(TALK)
@@ -186,7 +189,7 @@ def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: Stores) 
     assert [one.message.text for one in pages.conversations.messages("others")] == ["a lamp"]
 
 
-def test_the_queue_of_what_is_to_be_learnt_is_erased_by_key_or_by_source(pages: Stores) -> None:
+def test_the_queue_of_what_is_to_be_learned_is_erased_by_key_or_by_source(pages: Stores) -> None:
     queue = pages.own.learning
     for source in SOURCES:
         of = None if source in (TALK, SLACK) else source
@@ -209,17 +212,17 @@ def test_what_it_replaced_stands_again(stores: Stores) -> None:
     (now,) = stores.memory.get_all()
     assert (now.id, now.content, now.category) == (mine.id, "lives in 台北", "Home")
     assert stores.memory.changes(mine.id)[0].source == MINE
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_what_a_person_edited_since_stays_without_the_quote(stores: Stores) -> None:
     fact = stores.memory.add("a zebra", source=talk("my zebra"))
     stores.memory.update(fact.id, "a horse")
     assert stores.erase(TALK).facts == 0
-    assert said(stores.memory) == ["a horse"]
+    assert list_contents(stores.memory) == ["a horse"]
     story = [(change.op, change.source) for change in stores.memory.changes(fact.id)]
     assert story == [("add", None), ("erase", None)]
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_what_a_person_edited_in_the_file_stays(stores: Stores) -> None:
@@ -227,14 +230,14 @@ def test_what_a_person_edited_in_the_file_stays(stores: Stores) -> None:
     save(stores.memory, stores.memory.text().replace("zebra", "馬").encode())
     assert stores.erase(TALK).facts == 0
     assert [(one.id, one.content) for one in stores.memory.get_all()] == [(fact.id, "a 馬")]
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_what_another_source_said_since_stays(stores: Stores) -> None:
     fact = stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(fact.id, "a 海象", source=MINE)
     stores.erase(TALK)
-    assert said(stores.memory) == ["a 海象"]
+    assert list_contents(stores.memory) == ["a 海象"]
     assert [one.source for one in stores.memory.changes(fact.id) if one.source] == [MINE]
 
 
@@ -244,18 +247,18 @@ def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: Stores) ->
     stores.pending.accept(one.id, "a cat")
     stores.pending.accept(other.id)
     stores.erase(DOCUMENT)
-    assert said(stores.memory) == ["a cat"]
-    assert left_of(stores.folder, DOCUMENT) == []
+    assert list_contents(stores.memory) == ["a cat"]
+    assert find_traces(stores.folder, DOCUMENT) == []
 
 
 def test_a_fact_that_it_deleted_stays_deleted_and_can_be_brought_back(stores: Stores) -> None:
     mine = stores.memory.add("mine", source=MINE)
     stores.memory.delete(mine.id, source=talk("forget the zebra"))
     stores.erase(TALK)
-    assert said(stores.memory) == []
-    assert left_of(stores.folder, TALK) == []
+    assert list_contents(stores.memory) == []
+    assert find_traces(stores.folder, TALK) == []
     stores.memory.undo()
-    assert said(stores.memory) == ["mine"]
+    assert list_contents(stores.memory) == ["mine"]
 
 
 def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
@@ -265,14 +268,14 @@ def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
         stores = Stores(tmp_path / source)
         stores.memory.add("a badger", source=from_source(DOCUMENT, "a badger"))
         assert stores.erase(source).facts == 1
-        assert said(stores.memory) == []
+        assert list_contents(stores.memory) == []
 
 
 def test_it_is_not_added_again_under_the_same_id(stores: Stores) -> None:
     stores.memory.add("a zebra", source=talk("zebra"), memory_id="chosen")
     stores.erase(TALK)
     assert stores.memory.add("a zebra", source=talk("zebra"), memory_id="chosen") is None
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 # What the record is for
@@ -287,7 +290,7 @@ def test_the_changes_of_others_can_still_be_undone_in_their_order(stores: Stores
     stores.erase(TALK)
     left = []
     while stores.memory.undo():
-        left.append(said(stores.memory))
+        left.append(list_contents(stores.memory))
     assert left == [["first, changed"], ["first"], []]
 
 
@@ -306,9 +309,9 @@ def test_undoing_the_edit_of_an_erased_text_brings_nothing_of_it_back(stores: St
     stores.memory.update(fact.id, "a horse")
     stores.erase(TALK)
     stores.memory.undo()
-    assert said(stores.memory) == []
+    assert list_contents(stores.memory) == []
     assert stores.memory.undo() == []
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_no_fingerprint_of_what_was_erased_stays_on_record(stores: Stores) -> None:
@@ -326,7 +329,7 @@ def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(stores: 
     stores.memory.update(fact.id, "a horse")
     stores.memory.undo()
     stores.erase(TALK)
-    assert said(stores.memory) == []
+    assert list_contents(stores.memory) == []
     assert stores.memory.undo() == []
 
 
@@ -334,16 +337,16 @@ def test_nothing_of_an_erasure_can_be_undone(stores: Stores) -> None:
     stores.memory.add("a zebra", source=talk("zebra"))
     stores.erase(TALK)
     assert stores.memory.undo() == []
-    assert said(stores.memory) == []
+    assert list_contents(stores.memory) == []
 
 
-def test_what_was_learnt_after_an_erasure_is_undone_as_ever(stores: Stores) -> None:
+def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: Stores) -> None:
     mine = stores.memory.add("mine")
     stores.memory.update(mine.id, "a zebra", source=talk("zebra"))
     stores.erase(TALK)
     stores.memory.update(mine.id, "mine, changed")
     stores.memory.undo()
-    assert said(stores.memory) == ["mine"]
+    assert list_contents(stores.memory) == ["mine"]
     with pytest.raises(Conflict):
         stores.memory.update(mine.id, "x", expected="a zebra")
 
@@ -359,16 +362,16 @@ def test_an_editor_that_saves_an_older_buffer_brings_nothing_back(
     stores.erase(TALK)
     stores.memory.add("later")
     if edit == "with an edit":
-        buffer = typed(stores, buffer)
+        buffer = type_fact(stores, buffer)
     save(stores.memory, buffer.encode())
     stores.memory.reconcile()
     expected = {"mine", "later"} | ({"typed"} if edit == "with an edit" else set())
-    assert set(said(stores.memory)) == expected
-    assert left_of(stores.folder, TALK) == []
+    assert set(list_contents(stores.memory)) == expected
+    assert find_traces(stores.folder, TALK) == []
     assert stores.memory.needs_mending() is False
 
 
-def typed(stores: Stores, buffer: str) -> str:
+def type_fact(stores: Stores, buffer: str) -> str:
     if stores.memory.location.suffix == ".md":
         return f"{buffer}\n- typed\n"
     return json.dumps([*json.loads(buffer), {"content": "typed"}])
@@ -383,8 +386,8 @@ def test_an_editor_that_saves_before_anything_else_happens_brings_nothing_back(
     stores.erase(TALK)
     save(stores.memory, buffer.encode())
     stores.memory.reconcile()
-    assert said(stores.memory) == ["mine"]
-    assert left_of(stores.folder, TALK) == []
+    assert list_contents(stores.memory) == ["mine"]
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_an_erased_fact_that_a_person_rewrote_in_an_older_buffer_is_the_person_s(
@@ -395,7 +398,7 @@ def test_an_erased_fact_that_a_person_rewrote_in_an_older_buffer_is_the_person_s
     stores.erase(TALK)
     save(stores.memory, buffer.replace("zebra", "馬").encode())
     stores.memory.reconcile()
-    assert said(stores.memory) == ["a 馬"]
+    assert list_contents(stores.memory) == ["a 馬"]
 
 
 def test_a_fact_added_after_an_erasure_survives_an_older_buffer(stores: Stores) -> None:
@@ -404,9 +407,9 @@ def test_a_fact_added_after_an_erasure_survives_an_older_buffer(stores: Stores) 
     stores.erase(TALK)
     buffer = stores.memory.text()
     stores.memory.add("later")
-    save(stores.memory, typed(stores, buffer).encode())
+    save(stores.memory, type_fact(stores, buffer).encode())
     stores.memory.reconcile()
-    assert set(said(stores.memory)) == {"mine", "later", "typed"}
+    assert set(list_contents(stores.memory)) == {"mine", "later", "typed"}
 
 
 def test_a_fact_that_a_person_deletes_after_an_erasure_stays_deleted(stores: Stores) -> None:
@@ -418,7 +421,7 @@ def test_a_fact_that_a_person_deletes_after_an_erasure_stays_deleted(stores: Sto
     assert fact.id in raw
     save(stores.memory, without(raw, "doomed").encode())
     stores.memory.reconcile()
-    assert said(stores.memory) == ["mine"]
+    assert list_contents(stores.memory) == ["mine"]
 
 
 def without(text: str, word: str) -> str:
@@ -434,13 +437,13 @@ def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: Stores
     stores.memory.write(json.dumps(json.loads(text)) if text.startswith("[") else f"words\n{text}")
     stores.memory.write(stores.memory.text().replace("mine", "my own"))
     stores.memory.write(without(stores.memory.text(), "zebra"))
-    assert said(stores.memory) == ["my own"]
+    assert list_contents(stores.memory) == ["my own"]
     stores.erase(TALK)
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
     told = []
     while stores.memory.undo(skip=True):
-        assert left_of(stores.folder, TALK) == []
-        told.append(said(stores.memory))
+        assert find_traces(stores.folder, TALK) == []
+        told.append(list_contents(stores.memory))
     assert told == [["mine"], []]
 
 
@@ -451,8 +454,8 @@ def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: Stores
     stores.memory.write(without(text, "zebra"))
     stores.memory.write(text)
     assert stores.erase(TALK).facts == 1
-    assert said(stores.memory) == ["mine"]
-    assert left_of(stores.folder, TALK) == []
+    assert list_contents(stores.memory) == ["mine"]
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_an_array_with_its_letters_escaped_keeps_nothing_of_it(tmp_path: Path) -> None:
@@ -462,7 +465,7 @@ def test_an_array_with_its_letters_escaped_keeps_nothing_of_it(tmp_path: Path) -
     for indent in (1, 2):
         stores.memory.write(json.dumps(json.loads(stores.memory.text()), indent=indent))
     stores.erase(TALK)
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
     assert stores.memory.get_all() == [mine]
 
 
@@ -473,8 +476,8 @@ def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(stores
     stores.memory.write(without(text, "zebra"))
     stores.erase(TALK)
     stores.memory.undo()
-    assert said(stores.memory) == ["mine"]
-    assert left_of(stores.folder, TALK) == []
+    assert list_contents(stores.memory) == ["mine"]
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_what_a_person_wrote_first_is_the_person_s_though_a_source_said_it_too(
@@ -484,7 +487,7 @@ def test_what_a_person_wrote_first_is_the_person_s_though_a_source_said_it_too(
     stores.memory.write(stores.memory.text().replace("mine", "my own"))
     stores.memory.update(fact.id, "my own", source=talk("my own"))
     assert stores.erase(TALK).facts == 0
-    assert said(stores.memory) == ["my own"]
+    assert list_contents(stores.memory) == ["my own"]
 
 
 def test_what_a_person_wrote_in_its_place_stays(stores: Stores) -> None:
@@ -492,10 +495,10 @@ def test_what_a_person_wrote_in_its_place_stays(stores: Stores) -> None:
     stores.memory.write(stores.memory.text().replace("zebra", "馬"))
     assert stores.erase(TALK).facts == 0
     assert [(one.id, one.content) for one in stores.memory.get_all()] == [(fact.id, "a 馬")]
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
     stores.memory.undo()
-    assert said(stores.memory) == []
-    assert left_of(stores.folder, TALK) == []
+    assert list_contents(stores.memory) == []
+    assert find_traces(stores.folder, TALK) == []
 
 
 def test_what_a_person_saved_elsewhere_in_the_file_is_still_undone_to_the_byte(
@@ -517,10 +520,10 @@ def test_neighbours_that_stood_beside_it_keep_nothing_of_it(pages: Stores, endin
     pages.memory.add("below")
     pages.memory.delete(pages.memory.add("below that").id)
     pages.erase(TALK)
-    assert left_of(pages.folder, TALK) == []
-    assert said(pages.memory) == ["below"]
+    assert find_traces(pages.folder, TALK) == []
+    assert list_contents(pages.memory) == ["below"]
     pages.memory.undo()
-    assert said(pages.memory) == ["below", "below that"]
+    assert list_contents(pages.memory) == ["below", "below that"]
 
 
 def test_a_damaged_file_is_made_anew_without_what_was_erased(pages: Stores) -> None:
@@ -528,7 +531,7 @@ def test_a_damaged_file_is_made_anew_without_what_was_erased(pages: Stores) -> N
     pages.memory.add("a zebra", source=talk("zebra"))
     pages.erase(TALK)
     save(pages.memory, b"\xff")
-    assert said(pages.memory) == ["mine"]
+    assert list_contents(pages.memory) == ["mine"]
 
 
 # Any history
@@ -546,7 +549,7 @@ DEEDS = st.tuples(
 
 
 def live(store: MemoryStore, deeds: Sequence[tuple[str, Source | None, int]]) -> list[str]:
-    """Let people, a conversation and an editor change a memory; give all that it ever was."""
+    """Change a memory as people, a conversation and an editor; return all that it ever was."""
     texts = [store.text()]
     for number, (deed, source, place) in enumerate(deeds):
         content = f"{'zebra 斑馬' if source and source.conversation == TALK else 'mine'} {number}"
@@ -598,9 +601,9 @@ def test_whatever_happened_nothing_of_the_source_is_left_or_comes_back(
     assert after.keys() <= before.keys()
     save(store, texts[chosen % len(texts)].encode())
     store.reconcile()
-    assert left_of(stores.folder, TALK) == []
+    assert find_traces(stores.folder, TALK) == []
     while store.undo(skip=True):
-        assert left_of(stores.folder, TALK) == []
+        assert find_traces(stores.folder, TALK) == []
     assert store.needs_mending() is False
 
 

@@ -62,7 +62,7 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
     }
 
 
-def told(found: Examination, level: str) -> list[str]:
+def list_messages(found: Examination, level: str) -> list[str]:
     messages = [one.message for one in found.findings if one.level == level]
     return [one for one in messages if not one.startswith(ONLY_A_WINDOW)]
 
@@ -86,7 +86,7 @@ def test_what_is_not_there_is_no_problem_and_is_not_made(
     tmp_path: Path, name: str, look: Look
 ) -> None:
     found = look(tmp_path / name)
-    assert told(found, "error") == told(found, "warning") == []
+    assert list_messages(found, "error") == list_messages(found, "warning") == []
     assert [row.bytes for row in found.rows if row.bytes] == []
     assert list(tmp_path.iterdir()) == []
 
@@ -107,7 +107,7 @@ def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
         "index.db": "made by the first search",
         "memory-config.json": "none (optional)",
     }
-    assert [one for looked in found.values() for one in told(looked, "error")] == []
+    assert [one for looked in found.values() for one in list_messages(looked, "error")] == []
     assert everything(tmp_path) == before
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_file_is_a_problem_and_not_waited_for(
     tmp_path: Path, name: str, look: Look, make: Callable[[Path], None]
 ) -> None:
     make(tmp_path / name)
-    (problem,) = told(look(tmp_path / name), "error")
+    (problem,) = list_messages(look(tmp_path / name), "error")
     assert problem == f"{tmp_path / name} is no ordinary file; move it away"
 
 
@@ -129,7 +129,7 @@ def test_what_is_damaged_is_a_problem_and_stays_as_it_is(
     (tmp_path / name).write_bytes(data)
     before = everything(tmp_path)
     found = FILES[name](tmp_path / name)
-    (problem,) = told(found, "error")
+    (problem,) = list_messages(found, "error")
     assert problem.startswith(f"{tmp_path / name} cannot be used (")
     assert [row.holds for row in found.rows] == ["cannot be used"]
     assert everything(tmp_path) == before
@@ -166,7 +166,7 @@ def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
 def test_what_nobody_runs_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "schedules.json"
     ScheduleStore(path, now=lambda: LONG_AGO).add("ask", "every 15m", name="mine")
-    (warning,) = told(ScheduleStore(path).examine(), "warning")
+    (warning,) = list_messages(ScheduleStore(path).examine(), "warning")
     assert warning.startswith("the schedule mine is due since 2020-01-01T00:15:00.000Z, but no")
 
 
@@ -204,7 +204,7 @@ def test_a_queue_in_use_is_counted(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> None:
+def test_a_folder_full_of_problems_has_all_of_them_reported(tmp_path: Path) -> None:
     for name in ("learning.db", "schedules.json"):
         (tmp_path / name).write_bytes(b"garbage" * 999)
     (tmp_path / "schedules.json.corrupt-1").touch()
@@ -216,14 +216,14 @@ def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> Non
     stores, problems = FileStores.open_to_examine(folder)
     assert ["location cannot be used" in one.message for one in problems] == [True, True]
     found = stores.examine()
-    assert len(told(found, "error")) == 2
-    aside, second = told(found, "warning")
+    assert len(list_messages(found, "error")) == 2
+    aside, second = list_messages(found, "warning")
     assert "schedules.json.corrupt-1 was set aside" in aside
     assert f"a second data folder at {tmp_path / 'second'}" in second
     assert everything(tmp_path) == before
 
 
-def test_a_problem_that_several_find_is_told_once() -> None:
+def test_a_problem_that_several_find_is_reported_once() -> None:
     row, problem = Row("a", "/a", 1, "all"), Diagnosis("error", "no room")
     one = Examination.of([problem, row, problem])
     assert one == Examination((row,), (problem,))

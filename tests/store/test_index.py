@@ -26,7 +26,7 @@ MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Counted(Files):
+class CountedFiles(Files):
     """Files in a folder, with the names of those that were cut."""
 
     cut_files: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def said(index: Index, query: str, **options: object) -> list[str]:
+def search_texts(index: Index, query: str, **options: object) -> list[str]:
     return [hit.text for hit in index.search(query, **options)]  # type: ignore[arg-type]
 
 
@@ -74,7 +74,7 @@ def only(hits: list[Hit]) -> Hit:
 
 
 def test_sync_takes_in_only_what_changed(tmp_path: Path, notes: Path) -> None:
-    counted = Counted(notes)
+    counted = CountedFiles(notes)
     index = Index(tmp_path / "index.db", [counted])
     write(notes / "a.md", "- green tea\n")
     write(notes / "b.md", "- 黑咖啡\n")
@@ -83,7 +83,7 @@ def test_sync_takes_in_only_what_changed(tmp_path: Path, notes: Path) -> None:
     assert index.sync() == 0
     write(notes / "b.md", "- 黑咖啡\n- 牛奶\n")
     assert index.sync() == 1
-    assert said(index, "牛奶") == ["牛奶"]
+    assert search_texts(index, "牛奶") == ["牛奶"]
     assert counted.since_last() == ["b.md"]
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_given_twice_is_taken_in_once(tmp_path: Path, notes: Path
     path = write(notes / "a.md", "- green tea\n")
     index = Index(tmp_path / "index.db", [notes, path, str(notes)])
     assert index.sync() == 1
-    assert said(index, "tea", floor=False) == ["green tea"]
+    assert search_texts(index, "tea", floor=False) == ["green tea"]
 
 
 def test_an_edit_takes_in_only_the_new_passages(index: Index, notes: Path) -> None:
@@ -111,8 +111,8 @@ def test_an_edit_takes_in_only_the_new_passages(index: Index, notes: Path) -> No
     assert index.sync() == 3
     write(path, "- one tea\n- two cocoa\n- three 牛奶\n")
     assert index.sync() == 1
-    assert said(index, "coffee") == []
-    assert said(index, "cocoa") == ["two cocoa"]
+    assert search_texts(index, "coffee") == []
+    assert search_texts(index, "cocoa") == ["two cocoa"]
 
 
 def test_lines_move_without_taking_anything_in(index: Index, notes: Path) -> None:
@@ -126,12 +126,12 @@ def test_lines_move_without_taking_anything_in(index: Index, notes: Path) -> Non
 def test_what_is_deleted_is_not_found(index: Index, notes: Path) -> None:
     path = write(notes / "a.md", "- green tea\n- black coffee\n")
     other = write(notes / "b.md", "- 烏龍茶\n")
-    assert said(index, "coffee") == ["black coffee"]
+    assert search_texts(index, "coffee") == ["black coffee"]
     write(path, "- green tea\n")
-    assert said(index, "coffee") == []
+    assert search_texts(index, "coffee") == []
     other.unlink()
-    assert said(index, "烏龍茶") == []
-    assert said(index, "tea") == ["green tea"]
+    assert search_texts(index, "烏龍茶") == []
+    assert search_texts(index, "tea") == ["green tea"]
 
 
 def test_a_renamed_file_is_found_under_its_new_name(index: Index, notes: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_replaced_file_is_read(index: Index, notes: Path, tmp_path: Path) -> N
     path = write(notes / "a.md", "- green tea\n")
     index.sync()
     write(tmp_path / "new", "- green cup\n").replace(path)
-    assert said(index, "tea") == []
-    assert said(index, "cup") == ["green cup"]
+    assert search_texts(index, "tea") == []
+    assert search_texts(index, "cup") == ["green cup"]
 
 
 def test_a_touched_file_gives_the_answers_of_a_rebuilt_index(index: Index, notes: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_page_that_is_too_large_is_searched_as_it_was_before(
 def test_an_unreadable_file_keeps_its_place(index: Index, notes: Path) -> None:
     write(notes / "a.md", "- green tea\n")
     (notes / "loop.md").symlink_to("loop.md")
-    assert said(index, "tea") == ["green tea"]
+    assert search_texts(index, "tea") == ["green tea"]
 
 
 def test_only_files_are_read(index: Index, notes: Path) -> None:
@@ -190,7 +190,7 @@ def test_only_files_are_read(index: Index, notes: Path) -> None:
     os.mkfifo(notes / "pipe.md")
     (notes / "folder.md").mkdir()
     (notes / "nowhere.md").symlink_to("missing.md")
-    assert said(index, "tea") == ["green tea"]
+    assert search_texts(index, "tea") == ["green tea"]
 
 
 def test_a_file_name_that_is_no_text_is_read_too(index: Index, notes: Path) -> None:
@@ -264,11 +264,11 @@ def test_a_question_finds_the_fact_in_a_memory_of_hardly_any(
     assert index.search("冰箱裡還有牛奶嗎?") == []
 
 
-def test_what_says_the_same_is_given_once(index: Index, notes: Path) -> None:
+def test_what_says_the_same_is_returned_once(index: Index, notes: Path) -> None:
     write(notes / "a.md", "- green tea\n- green tea\n")
     write(notes / "b.md", "- green tea\n\ngreen tea\n")
-    assert said(index, "tea") == ["green tea"]
-    assert said(index, "tea", floor=False) == ["green tea"] * 4
+    assert search_texts(index, "tea") == ["green tea"]
+    assert search_texts(index, "tea", floor=False) == ["green tea"] * 4
 
 
 def test_what_waits_or_is_recorded_is_never_found(index: Index, notes: Path) -> None:
@@ -279,7 +279,7 @@ def test_what_waits_or_is_recorded_is_never_found(index: Index, notes: Path) -> 
     write(notes / "a.txt", "- green tea in text\n")
     write(notes / "MEMORY.md.corrupt-20260301T000000Z", "- green tea aside\n")
     write(notes / "MEMORY.md", "- green tea\n")
-    assert said(index, "green tea", floor=False) == ["green tea"]
+    assert search_texts(index, "green tea", floor=False) == ["green tea"]
 
 
 # What may be given as a source, and as the index.
@@ -304,7 +304,7 @@ def test_a_path_may_come_into_being_later(tmp_path: Path) -> None:
     assert index.search("tea") == []
     write(tmp_path / "later" / "a.md", "- tea one\n")
     write(tmp_path / "MEMORY.md", "- tea two\n")
-    assert sorted(said(index, "tea")) == ["tea one", "tea two"]
+    assert sorted(search_texts(index, "tea")) == ["tea one", "tea two"]
 
 
 def test_what_has_no_place_is_no_source(tmp_path: Path) -> None:

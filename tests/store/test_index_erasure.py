@@ -45,7 +45,7 @@ def open_index(store: ConversationStore, model: Meanings | None = None) -> Index
     return Index(store.location.parents[1] / "index.db", [store], model or Meanings())
 
 
-def left_in(folder: Path) -> list[str]:
+def find_secrets(folder: Path) -> list[str]:
     return [
         f"{path.name}: {secret}"
         for path in folder.rglob("*")
@@ -73,7 +73,7 @@ def test_no_byte_is_left_and_no_other_vector_is_made_again(
     model.asked.clear()
     with index.erasing():
         store.clear("cli:secret")
-    assert left_in(tmp_path) == []
+    assert find_secrets(tmp_path) == []
     held = b"".join(path.read_bytes() for path in tmp_path.glob("vectors.db*"))
     assert not any(one in held for one in vectors_of(secret))
     assert index.embed() == 0
@@ -108,7 +108,7 @@ def test_vectors_without_an_index_are_erased_too(tmp_path: Path, store: Conversa
     stray = "SELECT count(*) FROM slots WHERE meaning NOT IN (SELECT meaning FROM passages)"
     assert database.execute(stray).get == 0
     database.close()
-    assert left_in(tmp_path) == []
+    assert find_secrets(tmp_path) == []
 
 
 def test_other_threads_search_while_something_is_erased(store: ConversationStore) -> None:
@@ -129,7 +129,7 @@ def test_other_threads_search_while_something_is_erased(store: ConversationStore
             assert threads.submit(index.search, "tea 7").result(60)
             assert not erasing.done()
         erasing.result(60)
-    assert left_in(index.location.parent) == []
+    assert find_secrets(index.location.parent) == []
 
 
 def test_what_another_program_says_meanwhile_is_found_at_once(store: ConversationStore) -> None:
@@ -177,7 +177,7 @@ def test_messages_that_expired_leave_no_word(tmp_path: Path, store: Conversation
         kept.init()
     index = open_index(store)
     assert index.search("zebraqq") == []
-    assert left_in(tmp_path) == []
+    assert find_secrets(tmp_path) == []
     assert index.search("coffee")
 
 
@@ -198,7 +198,7 @@ def test_a_folder_is_scrubbed_once_a_day(tmp_path: Path, store: ConversationStor
     database.execute("UPDATE totals SET scrubbed_at = scrubbed_at - 100000")
     database.close()
     assert clear_and_scrub("cli:2") != first
-    assert left_in(tmp_path) == []
+    assert find_secrets(tmp_path) == []
 
 
 def erase_and_die(folder: Path, calls: int) -> None:
@@ -235,7 +235,7 @@ def test_what_a_kill_left_is_finished_by_the_next_program(
             following.search("tea")
             following.close()
         if is_gone:
-            left = [one for one in left_in(tmp_path) if not one.startswith("conversations")]
+            left = [one for one in find_secrets(tmp_path) if not one.startswith("conversations")]
             assert left == [], calls
         if process.exitcode == 0:
             return

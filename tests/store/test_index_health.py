@@ -54,7 +54,7 @@ def fill(folder: Path, facts: int = 120 if LONG else 40) -> Path:
 
 
 def talk(folder: Path) -> Path:
-    """Say something, of which some was said again in other words."""
+    """Send messages of which some were repeated in other words."""
     said = ConversationStore(folder / "said" / "conversations.db")
     numbers = said.add_messages("k", [Message("user", f"number {at}", NOON) for at in range(30)])
     said.add_messages("k", [Message("user", "a number 7 again", NOON)], after=numbers[20])
@@ -67,7 +67,7 @@ def answers(index: Index) -> list[list[Hit]]:
     return [index.search(query, 30, floor=False) for query in QUERIES]
 
 
-class Place:
+class IndexedNotes:
     """A folder of notes with an index beside it, and what it must answer."""
 
     def __init__(self, folder: Path) -> None:
@@ -87,7 +87,7 @@ class Place:
         self.bytes = self.read()
 
     def be_silent(self) -> None:
-        """Have no conversations, for there is no reading their database where nobody may write."""
+        """Index no conversations: their database cannot be read where nobody may write."""
         self.said = self.said.with_name("none.db")
         self.learn()
 
@@ -97,8 +97,8 @@ class Place:
     def index(self) -> Index:
         return Index(self.location, [self.notes, ConversationStore(self.said)])
 
-    def made(self) -> None:
-        """Have the index made and closed."""
+    def make_index(self) -> None:
+        """Make the index and close it."""
         index = self.index()
         index.sync()
         index.close()
@@ -118,13 +118,13 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> IndexedNotes:
+    return IndexedNotes(tmp_path)
 
 
 @pytest.fixture
-def made(place: Place) -> Place:
-    place.made()
+def indexed_place(place: IndexedNotes) -> IndexedNotes:
+    place.make_index()
     return place
 
 
@@ -139,38 +139,38 @@ def made(place: Place) -> Place:
         *((names, False) for names in (FILES[:1], FILES[1:2], FILES[3:4], FILES)),
     ],
 )
-def test_deleted(made: Place, names: Sequence[str], *, is_open: bool) -> None:
-    index = made.index()
+def test_deleted(indexed_place: IndexedNotes, names: Sequence[str], *, is_open: bool) -> None:
+    index = indexed_place.index()
     index.sync()
     if not is_open:
         index.close()
     for name in names:
-        made.location.with_name(name).unlink()
-    (made.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
-    made.learn()
-    assert answers(index) == made.right
-    made.check()
-    (made.notes / "MEMORY.md").write_text("- tea\n", encoding="utf-8")
-    made.learn()
-    made.check()
-    made.check(index)
+        indexed_place.location.with_name(name).unlink()
+    (indexed_place.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
+    indexed_place.learn()
+    assert answers(index) == indexed_place.right
+    indexed_place.check()
+    (indexed_place.notes / "MEMORY.md").write_text("- tea\n", encoding="utf-8")
+    indexed_place.learn()
+    indexed_place.check()
+    indexed_place.check(index)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_deleted_while_another_process_has_it_open(made: Place, name: str) -> None:
-    index = made.index()
+def test_deleted_while_another_process_has_it_open(indexed_place: IndexedNotes, name: str) -> None:
+    index = indexed_place.index()
     index.sync()
-    with peer(made) as other:
-        assert other("answers") == made.right
-        made.location.with_name(name).unlink()
-        new = made.index()
+    with peer(indexed_place) as other:
+        assert other("answers") == indexed_place.right
+        indexed_place.location.with_name(name).unlink()
+        new = indexed_place.index()
         for number in range(12 if LONG else 3):
             text = f"- zebra 烏龍茶 tea {number}\n" * (1 + number)
-            (made.notes / "MEMORY.md").write_text(text, encoding="utf-8")
-            made.learn()
+            (indexed_place.notes / "MEMORY.md").write_text(text, encoding="utf-8")
+            indexed_place.learn()
             for turn in range(number, number + 3):
                 asked = (index, new, None)[turn % 3]
-                assert (answers(asked) if asked else other("answers")) == made.right
+                assert (answers(asked) if asked else other("answers")) == indexed_place.right
 
 
 def garble(path: Path, chance: random.Random) -> None:
@@ -181,7 +181,7 @@ def garble(path: Path, chance: random.Random) -> None:
     path.write_bytes(data)
 
 
-def execute(place: Place, statements: str, name: str = "index.db") -> None:
+def execute(place: IndexedNotes, statements: str, name: str = "index.db") -> None:
     """Change a database behind the index's back, checksums included."""
     file_system = "cksmvfs" if "cksmvfs" in apsw.vfs_names() else None
     database = apsw.Connection(str(place.location.with_name(name)), vfs=file_system)
@@ -190,91 +190,91 @@ def execute(place: Place, statements: str, name: str = "index.db") -> None:
     database.close()
 
 
-def checkpointed(place: Place) -> None:
-    """Have most of it in the file itself, and the newest in its log."""
+def checkpoint(place: IndexedNotes) -> None:
+    """Put most of it into the file itself and the newest into its log."""
     execute(place, "PRAGMA wal_checkpoint(TRUNCATE)")
     (place.notes / "new.md").write_text("- the newest tea\n", encoding="utf-8")
     place.learn()
-    place.made()
+    place.make_index()
 
 
-def test_garbled(made: Place) -> None:
-    kept = made.folder / "kept"
+def test_garbled(indexed_place: IndexedNotes) -> None:
+    kept = indexed_place.folder / "kept"
     for is_in_log in (True, False):
         if not is_in_log:
-            checkpointed(made)
-        shutil.copytree(made.location.parent, kept, dirs_exist_ok=True)
+            checkpoint(indexed_place)
+        shutil.copytree(indexed_place.location.parent, kept, dirs_exist_ok=True)
         for seed in range(1000 if LONG else 6):
             chance = random.Random(seed)
-            shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
-            sizes = [path.stat().st_size for path in made.files()]
-            garble(chance.choices(made.files(), sizes)[0], chance)
-            made.check()
+            shutil.copytree(kept, indexed_place.location.parent, dirs_exist_ok=True)
+            sizes = [path.stat().st_size for path in indexed_place.files()]
+            garble(chance.choices(indexed_place.files(), sizes)[0], chance)
+            indexed_place.check()
 
 
-def test_garbled_in_any_byte_of_its_header(made: Place) -> None:
-    checkpointed(made)
-    kept = made.folder / "kept"
-    shutil.copytree(made.location.parent, kept)
+def test_garbled_in_any_byte_of_its_header(indexed_place: IndexedNotes) -> None:
+    checkpoint(indexed_place)
+    kept = indexed_place.folder / "kept"
+    shutil.copytree(indexed_place.location.parent, kept)
     for at in range(0, 100, 1 if LONG else 11):
-        shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
-        with made.location.open("r+b") as file:
+        shutil.copytree(kept, indexed_place.location.parent, dirs_exist_ok=True)
+        with indexed_place.location.open("r+b") as file:
             file.seek(at)
             old = file.read(1)[0]
             file.seek(at)
             file.write(bytes([old ^ (1 + at % 255)]))
-        made.check()
+        indexed_place.check()
 
 
-def test_garbled_while_it_is_open(made: Place) -> None:
+def test_garbled_while_it_is_open(indexed_place: IndexedNotes) -> None:
     for seed in range(200 if LONG else 3):
-        checkpointed(made)
-        index = made.index()
+        checkpoint(indexed_place)
+        index = indexed_place.index()
         index.sync()
-        with made.location.open("r+b") as file:
+        with indexed_place.location.open("r+b") as file:
             chance = random.Random(seed)
-            file.seek(chance.randrange(made.location.stat().st_size))
+            file.seek(chance.randrange(indexed_place.location.stat().st_size))
             file.write(chance.randbytes(5000))
         # It may still answer from pages that it read before; whoever opens the file may not.
-        assert answers(index) == made.right
+        assert answers(index) == indexed_place.right
         index.close()
-        made.check()
+        indexed_place.check()
 
 
-def test_truncated(made: Place) -> None:
-    kept = made.folder / "kept"
-    shutil.copytree(made.location.parent, kept)
+def test_truncated(indexed_place: IndexedNotes) -> None:
+    kept = indexed_place.folder / "kept"
+    shutil.copytree(indexed_place.location.parent, kept)
     chance = random.Random(3)
     whole = (kept / "index.db").stat().st_size
     for size in (0, 1, 100, 8192, whole // 2, whole - 1, *chance.choices(range(whole), k=6)):
-        shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
-        os.truncate(made.location, size)
-        made.check()
+        shutil.copytree(kept, indexed_place.location.parent, dirs_exist_ok=True)
+        os.truncate(indexed_place.location, size)
+        indexed_place.check()
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"some text \xe8\x8c\xb6\n" * 2000, bytes(20_000)])
 @pytest.mark.parametrize("is_log_kept", [True, False])
-def test_replaced(made: Place, data: bytes, *, is_log_kept: bool) -> None:
-    made.location.write_bytes(data)
+def test_replaced(indexed_place: IndexedNotes, data: bytes, *, is_log_kept: bool) -> None:
+    indexed_place.location.write_bytes(data)
     if not is_log_kept:
-        made.location.with_name("index.db-wal").unlink()
-    made.check()
+        indexed_place.location.with_name("index.db-wal").unlink()
+    indexed_place.check()
 
 
-def test_a_log_that_belongs_to_another_index(made: Place) -> None:
-    other = made.folder / "other" / "index.db"
+def test_a_log_that_belongs_to_another_index(indexed_place: IndexedNotes) -> None:
+    other = indexed_place.folder / "other" / "index.db"
     other.parent.mkdir()
     Index(other, [__file__]).sync()
-    shutil.copy(f"{other}-wal", f"{made.location}-wal")
-    made.check()
+    shutil.copy(f"{other}-wal", f"{indexed_place.location}-wal")
+    indexed_place.check()
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
-def test_of_another_version(made: Place, version: int) -> None:
-    execute(made, "UPDATE passages SET text = 'wrong'")
-    assert answers(made.index()) != made.right
-    execute(made, f"PRAGMA user_version = {version}")
-    made.check()
+def test_of_another_version(indexed_place: IndexedNotes, version: int) -> None:
+    execute(indexed_place, "UPDATE passages SET text = 'wrong'")
+    assert answers(indexed_place.index()) != indexed_place.right
+    execute(indexed_place, f"PRAGMA user_version = {version}")
+    indexed_place.check()
 
 
 @pytest.mark.parametrize(
@@ -284,17 +284,17 @@ def test_of_another_version(made: Place, version: int) -> None:
         *(("vectors.db", table) for table in ("slots", "blocks", "model", "owner")),
     ],
 )
-def test_with_a_table_missing(made: Place, name: str, table: str) -> None:
-    execute(made, f"DROP TABLE {table}", name)
-    made.check()
-    embed(made)
-    made.check()
+def test_with_a_table_missing(indexed_place: IndexedNotes, name: str, table: str) -> None:
+    execute(indexed_place, f"DROP TABLE {table}", name)
+    indexed_place.check()
+    embed(indexed_place)
+    indexed_place.check()
 
 
 # Other processes.
 
 
-def serve(place: Place, pipe: Connection) -> None:
+def serve(place: IndexedNotes, pipe: Connection) -> None:
     index = place.index()
     deeds: dict[str, Callable[[], object]] = {
         "answers": lambda: answers(index), "rebuild": index.rebuild, "sync": index.sync
@@ -307,7 +307,7 @@ def serve(place: Place, pipe: Connection) -> None:
 
 
 @contextmanager
-def peer(place: Place) -> Iterator[Callable[[str], object]]:
+def peer(place: IndexedNotes) -> Iterator[Callable[[str], object]]:
     """Another process with an index of its own."""
     mine, its = FORK.Pipe()
     process = FORK.Process(target=serve, args=(place, its))
@@ -324,23 +324,23 @@ def peer(place: Place) -> Iterator[Callable[[str], object]]:
     assert process.exitcode == 0
 
 
-def ended(work: Callable[[], object]) -> int | None:
-    """Do something in another process, and tell how that ended."""
+def run_in_fork(work: Callable[[], object]) -> int | None:
+    """Do something in another process and return its exit code."""
     process = FORK.Process(target=work)
     process.start()
     process.join(60)
     return process.exitcode
 
 
-def sync(place: Place) -> None:
+def sync(place: IndexedNotes) -> None:
     place.index().sync()
 
 
-def rebuild(place: Place) -> None:
+def rebuild(place: IndexedNotes) -> None:
     place.index().rebuild()
 
 
-def embed(place: Place) -> None:
+def embed(place: IndexedNotes) -> None:
     said = ConversationStore(place.said)
     index = Index(place.location, [place.notes, said], Meanings())
     index.embed()
@@ -360,12 +360,12 @@ def steps(work: Callable[[], object]) -> int:
     """Count the calls and returns in some work done in another process."""
     mine, its = FORK.Pipe()
 
-    def counted() -> None:
+    def count_steps() -> None:
         seen = iter(range(10**9))
         counting(work, lambda: (next(seen), None)[1])
         its.send(next(seen))
 
-    assert ended(counted) == 0
+    assert run_in_fork(count_steps) == 0
     return int(mine.recv())
 
 
@@ -389,50 +389,52 @@ def die_when_a_file_has(size: int, work: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("work", [sync, rebuild, embed])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_killed(made: Place, work: Callable[[Place], None], *, is_new: bool) -> None:
-    kept = made.folder / "kept"
-    shutil.copytree(made.location.parent, kept)
-    with (made.notes / "MEMORY.md").open("a", encoding="utf-8") as file:
+def test_killed(
+    indexed_place: IndexedNotes, work: Callable[[IndexedNotes], None], *, is_new: bool
+) -> None:
+    kept = indexed_place.folder / "kept"
+    shutil.copytree(indexed_place.location.parent, kept)
+    with (indexed_place.notes / "MEMORY.md").open("a", encoding="utf-8") as file:
         file.write("- one zebra more\n" * 3)
-    made.learn()
+    indexed_place.learn()
 
     def begin() -> None:
-        for path in made.location.parent.iterdir():
+        for path in indexed_place.location.parent.iterdir():
             path.unlink()
         if not is_new:
-            shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
+            shutil.copytree(kept, indexed_place.location.parent, dirs_exist_ok=True)
 
     begin()
-    total = steps(lambda: work(made))
-    size = max(path.stat().st_size for path in made.files())
+    total = steps(lambda: work(indexed_place))
+    size = max(path.stat().st_size for path in indexed_place.files())
     chance = random.Random(total)
     instants = 100 if LONG else 2
     killed = 0
     for number in range(instants):
         begin()
         step = (total * number + chance.randrange(total)) // instants
-        assert ended(lambda: die_at(step, lambda: work(made))) == -signal.SIGKILL  # noqa: B023
-        made.check()
+        assert run_in_fork(lambda: die_at(step, lambda: work(indexed_place))) == -signal.SIGKILL  # noqa: B023
+        indexed_place.check()
         begin()
         room = 1 + (size * number + chance.randrange(size)) // instants
-        exit_code = ended(lambda: die_when_a_file_has(room, lambda: work(made)))  # noqa: B023
+        exit_code = run_in_fork(lambda: die_when_a_file_has(room, lambda: work(indexed_place)))  # noqa: B023
         assert exit_code in {-signal.SIGXFSZ, 0}
         killed += exit_code != 0
-        made.check()
-        embed(made)
-        made.check()
+        indexed_place.check()
+        embed(indexed_place)
+        indexed_place.check()
     assert killed > instants // 2
 
 
-def test_killed_again_and_again_it_still_gets_done(place: Place) -> None:
+def test_killed_again_and_again_it_still_gets_done(place: IndexedNotes) -> None:
     total = steps(lambda: sync(place))
     place.location.unlink()
     for number in range(1, 6):
-        ended(lambda: die_at(total * number // 6, lambda: sync(place)))  # noqa: B023
+        run_in_fork(lambda: die_at(total * number // 6, lambda: sync(place)))  # noqa: B023
     place.check()
 
 
-def busy(place: Place, seed: int) -> None:
+def busy(place: IndexedNotes, seed: int) -> None:
     """Search, sync and rebuild while others do the same; what always stands is always found."""
     chance = random.Random(seed)
     index = place.index()
@@ -444,7 +446,7 @@ def busy(place: Place, seed: int) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_several_processes_at_once(place: Place, count: int) -> None:
+def test_several_processes_at_once(place: IndexedNotes, count: int) -> None:
     processes = [FORK.Process(target=busy, args=(place, seed)) for seed in range(count)]
     for process in processes:
         process.start()
@@ -461,7 +463,7 @@ def test_several_processes_at_once(place: Place, count: int) -> None:
 
 
 def has_locks(path: Path) -> bool:
-    """Tell whether this process itself, and not its parent, has opened a database."""
+    """Whether this process itself, and not its parent, has opened a database."""
     listed = Path("/proc/locks")
     if not listed.exists():
         return True
@@ -470,28 +472,28 @@ def has_locks(path: Path) -> bool:
     return any(f"{os.getpid()}" in line and line[5].endswith(f":{inode}") for line in mine)
 
 
-def test_a_forked_child_uses_its_parents_index(made: Place) -> None:
-    index = made.index()
-    assert answers(index) == made.right
-    (made.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
-    made.learn()
+def test_a_forked_child_uses_its_parents_index(indexed_place: IndexedNotes) -> None:
+    index = indexed_place.index()
+    assert answers(index) == indexed_place.right
+    (indexed_place.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
+    indexed_place.learn()
 
     def use() -> None:
-        assert answers(index) == made.right
-        assert has_locks(made.location.with_name("index.db-shm"))
+        assert answers(index) == indexed_place.right
+        assert has_locks(indexed_place.location.with_name("index.db-shm"))
         index.rebuild()
-        assert answers(index) == made.right
+        assert answers(index) == indexed_place.right
 
-    assert ended(use) == 0
-    assert answers(index) == made.right
-    (made.notes / "MEMORY.md").write_text("- zebra\n", encoding="utf-8")
-    made.learn()
-    assert ended(use) == 0
-    made.check(index)
+    assert run_in_fork(use) == 0
+    assert answers(index) == indexed_place.right
+    (indexed_place.notes / "MEMORY.md").write_text("- zebra\n", encoding="utf-8")
+    indexed_place.learn()
+    assert run_in_fork(use) == 0
+    indexed_place.check(index)
 
 
-def test_a_forked_child_that_outlives_its_parents_connection(made: Place) -> None:
-    index = made.index()
+def test_a_forked_child_that_outlives_its_parents_connection(indexed_place: IndexedNotes) -> None:
+    index = indexed_place.index()
     index.sync()
     mine, its = FORK.Pipe()
 
@@ -503,13 +505,13 @@ def test_a_forked_child_that_outlives_its_parents_connection(made: Place) -> Non
     process = FORK.Process(target=use)
     process.start()
     for number in range(5):
-        (made.notes / "MEMORY.md").write_text(f"- tea 烏龍茶 {number}\n", encoding="utf-8")
-        made.learn()
+        (indexed_place.notes / "MEMORY.md").write_text(f"- tea 烏龍茶 {number}\n", encoding="utf-8")
+        indexed_place.learn()
         index.close()
-        assert answers(made.index()) == made.right
+        assert answers(indexed_place.index()) == indexed_place.right
         mine.send(None)
         assert mine.poll(60)
-        assert mine.recv() == made.right
+        assert mine.recv() == indexed_place.right
     process.join(60)
     assert process.exitcode == 0
 
@@ -526,20 +528,22 @@ def test_a_forked_child_that_outlives_its_parents_connection(made: Place) -> Non
         "UPDATE passages SET text = 'older', shape = x'00' WHERE id = 1",
     ],
 )
-def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(made: Place, kept: str) -> None:
+def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(
+    indexed_place: IndexedNotes, kept: str
+) -> None:
     """Nothing in such a page is wrong, and the files look as they did when they were taken in."""
-    database = connect(made.location)
+    database = connect(indexed_place.location)
     database.execute(kept)
     database.execute("UPDATE totals SET boot = 'another'")
     database.close()
-    made.check()
+    indexed_place.check()
 
 
 # No room, no permission.
 
 
-def answered(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
-    """Let another process search after some preparation, and give its answers."""
+def search_in_fork(place: IndexedNotes, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
+    """Search in another process after some preparation and return its answers."""
     mine, its = FORK.Pipe()
 
     def work() -> None:
@@ -557,13 +561,13 @@ def answered(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN40
 
 @pytest.mark.parametrize("state", ["missing", "there", "readable", "writable", "damaged"])
 def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
-    place = Place(ground)
+    place = IndexedNotes(ground)
     place.be_silent()
     for path in place.notes.iterdir():
         path.chmod(0o644)
     place.notes.chmod(0o755)
     if state != "missing":
-        place.made()
+        place.make_index()
     for path in place.location.parent.iterdir():
         path.chmod({"there": 0o600, "readable": 0o644}.get(state, 0o666))
     if state == "damaged":
@@ -572,7 +576,7 @@ def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
             place.location.with_name(f"index.db{suffix}").unlink()
     before = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
     place.location.parent.chmod(0o555)
-    assert answered(place, become_nobody) == place.right
+    assert search_in_fork(place, become_nobody) == place.right
     # Who is no root before is the owner of the files after, and may write into them.
     if state != "writable" and os.geteuid() == 0:
         after = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
@@ -581,9 +585,9 @@ def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
     place.check()
 
 
-def test_where_no_file_may_grow(place: Place) -> None:
+def test_where_no_file_may_grow(place: IndexedNotes) -> None:
     place.be_silent()
-    place.made()
+    place.make_index()
     sizes = [path.stat().st_size for path in place.files()]
     for size in (0, 1, 512, 8192, 40_000, max(sizes) - 1):
         (place.notes / "MEMORY.md").write_text(f"- zebra 烏龍茶 {size}\n", encoding="utf-8")
@@ -592,7 +596,7 @@ def test_where_no_file_may_grow(place: Place) -> None:
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: B023
 
-        assert answered(place, limit) == place.right
+        assert search_in_fork(place, limit) == place.right
         place.check()
         for path in place.files() if size % 2 else ():
             path.unlink()
@@ -604,7 +608,7 @@ def on_a_full_disk(folder: Path) -> None:
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "turnleaf", str(disk)]
     subprocess.run(mount, check=True)
-    place = Place(folder)
+    place = IndexedNotes(folder)
     place.location = disk / "index.db"
     filler = disk / "filler"
     for kilobytes in (0, 4, 20, 60, 100, 200, 300):

@@ -148,7 +148,7 @@ def test_any_text_with_a_letter_is_found_by_its_own_words(
 PARAGRAPH = "The kettle is on and the tea is nearly ready, 茶快泡好了. " * 30 + "\n\n"
 
 
-def mixed() -> Iterator[bytes]:
+def hostile_contents() -> Iterator[bytes]:
     yield bytes(5_000_000)
     yield random.Random(3).randbytes(3_000_000)
     yield "綠茶 tea\n".encode("utf-16") * 10_000
@@ -174,7 +174,7 @@ def test_strange_files_do_no_harm(tmp_path: Path, name: str) -> None:
     folder.mkdir()
     (folder / "MEMORY.md").write_text("- a zebra\n- 烏龍茶\n", encoding="utf-8")
     index = Index(tmp_path / "index.db", [folder])
-    for data in mixed():
+    for data in hostile_contents():
         (folder / name).write_bytes(data)
         assert [hit.text for hit in index.search("zebra")] == ["a zebra"]
         assert [hit.text for hit in index.search("烏龍茶")] == ["烏龍茶"]

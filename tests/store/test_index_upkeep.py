@@ -43,7 +43,7 @@ class Toy:
         return pack([chance.gauss(0, 1) for _ in range(16)])
 
 
-class Broken(Toy):
+class BrokenEmbedder(Toy):
     """Fails until it is mended."""
 
     def __init__(self, error: Exception) -> None:
@@ -57,7 +57,7 @@ class Broken(Toy):
         return super().embed(texts)
 
 
-class Slow(Toy):
+class SlowEmbedder(Toy):
     """Is waited for until it may go on."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Announced:
         self.callbacks.clear()
 
 
-class Counted:
+class CountedPassages:
     """What is searched, which counts how often it was brought up to date."""
 
     def __init__(self, stores: Stores) -> None:
@@ -107,53 +107,53 @@ def stores(tmp_path: Path) -> Stores:
 
 
 @pytest.fixture
-def counted(stores: Stores) -> Counted:
-    return Counted(stores)
+def counted_passages(stores: Stores) -> CountedPassages:
+    return CountedPassages(stores)
 
 
 @pytest.fixture
-def upkeep(counted: Counted) -> IndexUpkeep:
-    return IndexUpkeep(counted, Announced())  # type: ignore[arg-type]  # it has what is used
+def upkeep(counted_passages: CountedPassages) -> IndexUpkeep:
+    return IndexUpkeep(counted_passages, Announced())  # type: ignore[arg-type]  # it has what is used
 
 
 @pytest.mark.parametrize("kind", ["facts", "daily"])
 def test_a_burst_of_changes_is_one_sync_after_the_last_of_them(
-    upkeep: IndexUpkeep, counted: Counted, kind: str
+    upkeep: IndexUpkeep, counted_passages: CountedPassages, kind: str
 ) -> None:
     for now in (0.0, 1.0, 2.0):
         assert upkeep.work({kind}, now) == now + QUIET_SECONDS
-    assert counted.syncs == 0
+    assert counted_passages.syncs == 0
     assert upkeep.work(NOTHING, 2.0 + QUIET_SECONDS) == math.inf
-    assert counted.syncs == 1
+    assert counted_passages.syncs == 1
     upkeep.work(NOTHING, 1000.0)
-    assert counted.syncs == 1
+    assert counted_passages.syncs == 1
 
 
 def test_changes_that_never_end_are_taken_in_all_the_same(
-    upkeep: IndexUpkeep, counted: Counted
+    upkeep: IndexUpkeep, counted_passages: CountedPassages
 ) -> None:
     for now in range(int(LONGEST_SECONDS) + 1):
         upkeep.work(FACTS, float(now))
-    assert counted.syncs == 1
+    assert counted_passages.syncs == 1
 
 
 @pytest.mark.parametrize("kind", ["config", "schedules", "pending", "records"])
 def test_what_is_not_searched_gives_it_nothing_to_do(
-    upkeep: IndexUpkeep, counted: Counted, kind: str
+    upkeep: IndexUpkeep, counted_passages: CountedPassages, kind: str
 ) -> None:
     assert upkeep.work({kind}, 0.0) == math.inf
-    assert counted.syncs == 0
+    assert counted_passages.syncs == 0
 
 
 def test_messages_are_taken_in_sooner_and_a_file_that_is_being_written_once_more(
-    upkeep: IndexUpkeep, counted: Counted
+    upkeep: IndexUpkeep, counted_passages: CountedPassages
 ) -> None:
     upkeep.work(FACTS, 0.0)
     upkeep.work({"conversations"}, 1.0)
     assert upkeep.work(NOTHING, 1.0 + MESSAGE_QUIET_SECONDS) == QUIET_SECONDS
-    assert counted.syncs == 1
+    assert counted_passages.syncs == 1
     upkeep.work(NOTHING, QUIET_SECONDS)
-    assert counted.syncs == 2
+    assert counted_passages.syncs == 2
 
 
 def test_what_changed_is_taken_in_and_gets_its_vectors(stores: Stores, upkeep: IndexUpkeep) -> None:
@@ -171,7 +171,7 @@ def test_an_embedder_that_fails_is_logged_once_and_asked_again_later(
     stores: Stores, upkeep: IndexUpkeep, error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    embedder = Broken(error)
+    embedder = BrokenEmbedder(error)
     stores.passages.use_embedder(embedder, Weights())
     stores.facts.add("我喜歡茶")
     upkeep.work(FACTS, 0.0)
@@ -186,18 +186,20 @@ def test_an_embedder_that_fails_is_logged_once_and_asked_again_later(
     assert stores.passages.missing_vectors() == 0
 
 
-def test_starting_counts_as_a_change_and_announcements_are_heeded(counted: Counted) -> None:
+def test_starting_counts_as_a_change_and_announcements_are_heeded(
+    counted_passages: CountedPassages,
+) -> None:
     announced = Announced()
-    with IndexUpkeep(counted, announced):  # type: ignore[arg-type]  # it has what is used
-        assert counted.synced.wait(DEADLINE_SECONDS)
-        counted.synced.clear()
+    with IndexUpkeep(counted_passages, announced):  # type: ignore[arg-type]  # it has what is used
+        assert counted_passages.synced.wait(DEADLINE_SECONDS)
+        counted_passages.synced.clear()
         announced.callbacks[0](frozenset({"conversations"}))
-        assert counted.synced.wait(DEADLINE_SECONDS)
+        assert counted_passages.synced.wait(DEADLINE_SECONDS)
     assert announced.callbacks == []
 
 
 def test_stop_does_not_wait_until_an_embedder_has_answered(stores: Stores) -> None:
-    embedder = Slow()
+    embedder = SlowEmbedder()
     stores.passages.use_embedder(embedder, Weights())
     stores.facts.add("我喜歡茶")
     with IndexUpkeep(stores.passages, stores.announcements):

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.meanings import DIMENSION, FACTS, Ailing, Meanings, weighed
-from tests.scores import known
+from tests.meanings import DIMENSION, FACTS, Ailing, Meanings, weigh
+from tests.scores import require
 from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.core.search.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
@@ -61,7 +61,7 @@ def write(path: Path, facts: Sequence[str]) -> Path:
     return path
 
 
-def said(hits: Sequence[Hit]) -> list[str]:
+def list_texts(hits: Sequence[Hit]) -> list[str]:
     return [hit.text for hit in hits]
 
 
@@ -89,8 +89,8 @@ COUNT = "SELECT count(*) FROM slots"
 def test_what_means_something_else_stays_below_the_floor(memory: Path) -> None:
     index = Index(memory.with_name("index.db"), [memory], Meanings())
     index.embed()
-    assert FACTS[2] not in said(index.search("beverage"))
-    assert FACTS[2] in said(index.search("beverage", floor=False))
+    assert FACTS[2] not in list_texts(index.search("beverage"))
+    assert FACTS[2] in list_texts(index.search("beverage", floor=False))
 
 
 def test_sources_and_days_narrow_meanings_too(tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_sources_and_days_narrow_meanings_too(tmp_path: Path) -> None:
     index = Index(tmp_path / "index.db", [folder], Meanings())
     index.embed()
     assert len(index.search("beverage")) == 3
-    assert said(index.search("beverage", source="memory")) == ["I enjoy tea"]
-    assert said(index.search("beverage", since="2026-03-02")) == ["coffee at 2"]
+    assert list_texts(index.search("beverage", source="memory")) == ["I enjoy tea"]
+    assert list_texts(index.search("beverage", since="2026-03-02")) == ["coffee at 2"]
 
 
 def test_a_long_text_is_found_by_any_of_its_parts(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_long_text_is_found_by_any_of_its_parts(tmp_path: Path) -> None:
     index = Index(tmp_path / "index.db", [memory], Meanings())
     index.embed()
     assert rows(index, COUNT)[0][0] > 3
-    assert said(index.search("animal"))[0].startswith("We talked")
+    assert list_texts(index.search("animal"))[0].startswith("We talked")
 
 
 def test_weights_are_what_they_are_set_to(memory: Path) -> None:
@@ -121,7 +121,7 @@ def test_weights_are_what_they_are_set_to(memory: Path) -> None:
     index.embed()
     for hit in index.search("green beverage", floor=False):
         assert hit.score == pytest.approx(
-            0.1 * known(hit.vector) + 0.9 * known(hit.bm25), abs=1e-12
+            0.1 * require(hit.vector) + 0.9 * require(hit.bm25), abs=1e-12
         )
 
 
@@ -143,9 +143,9 @@ def test_an_exact_match_fits_by_its_words_and_by_its_meaning(memory: Path, fact:
     index.embed()
     hit = index.search(fact)[0]
     assert hit.text == fact
-    assert known(hit.bm25) > 0.75
-    assert known(hit.vector) > 0.95
-    assert hit.score == 0.7 * known(hit.vector) + 0.3 * known(hit.bm25)
+    assert require(hit.bm25) > 0.75
+    assert require(hit.vector) > 0.95
+    assert hit.score == 0.7 * require(hit.vector) + 0.3 * require(hit.bm25)
 
 
 @pytest.mark.parametrize("query", ["far", "asleep", "一隻"])
@@ -157,7 +157,7 @@ def test_a_word_that_a_fact_holds_is_judged_by_words_alone_where_its_meaning_is_
     hit = index.search(query)[0]
     assert query in hit.text
     assert (hit.vector, hit.score) == (None, hit.bm25)
-    assert known(hit.bm25) > 0.5
+    assert require(hit.bm25) > 0.5
     assert index.search(query, mode="vector", floor=False)[0].vector is not None
 
 
@@ -179,7 +179,7 @@ def test_a_few_new_texts_get_their_vectors_within_a_search(memory: Path) -> None
     write(memory, [*FACTS, "a dog in the office"])
     hit = index.search("office dog", floor=False)[0]
     assert hit.text == "a dog in the office"
-    assert hit.score == 0.7 * known(hit.vector) + 0.3 * known(hit.bm25)
+    assert hit.score == 0.7 * require(hit.vector) + 0.3 * require(hit.bm25)
     assert index.missing_vectors() == 0
     model.asked.clear()
     index.search("office dog")
@@ -195,13 +195,13 @@ def test_the_words_of_a_hit_are_the_same_however_it_was_found(memory: Path) -> N
     assert both == dict.fromkeys(both, 0.0) | words
 
 
-class Served(BaseHTTPRequestHandler):
+class VectorsHandler(BaseHTTPRequestHandler):
     """Vectors as an endpoint gives them."""
 
     def do_POST(self) -> None:
         texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
         texts = [texts] if isinstance(texts, str) else texts
-        data = [{"index": at, "embedding": weighed(text)} for at, text in enumerate(texts)]
+        data = [{"index": at, "embedding": weigh(text)} for at, text in enumerate(texts)]
         body = json.dumps({"data": data}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -209,12 +209,12 @@ class Served(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), Served) as server:
+    with HTTPServer(("127.0.0.1", 0), VectorsHandler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -237,10 +237,10 @@ def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str
     use_settings(index, settings)
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage")
-    assert known(hits[0].vector) > 0.0
+    assert require(hits[0].vector) > 0.0
     for hit in hits:
         assert hit.score == pytest.approx(
-            0.4 * known(hit.vector) + 0.6 * known(hit.bm25), abs=1e-12
+            0.4 * require(hit.vector) + 0.6 * require(hit.bm25), abs=1e-12
         )
 
 
@@ -281,17 +281,17 @@ def test_the_vector_of_a_text_that_still_stands_elsewhere_remains(memory: Path) 
     index.embed()
     memory.unlink()
     assert index.missing_vectors() == 0
-    assert FACTS[0] in said(index.search("beverage"))
+    assert FACTS[0] in list_texts(index.search("beverage"))
 
 
 def test_a_text_that_is_deleted_while_it_is_embedded_leaves_no_vector(memory: Path) -> None:
-    class Slow(Meanings):
+    class ChangingMeanings(Meanings):
         def embed(self, texts: Sequence[str]) -> list[bytes]:
             if FACTS[0] in texts:
                 write(memory, FACTS[1:])
             return super().embed(texts)
 
-    index = Index(memory.with_name("index.db"), [memory], Slow())
+    index = Index(memory.with_name("index.db"), [memory], ChangingMeanings())
     index.embed()
     assert rows(index, STRAY) == [(0,)]
     assert rows(index, BARE) == [(0,)]
@@ -305,10 +305,10 @@ def test_another_model_never_mixes_with_the_first(memory: Path, name: str) -> No
     first.close()
     other = Meanings(name, dimension=128)
     index = Index(location, [memory], other)
-    assert said(index.search("green tea"))[0] == FACTS[0]
+    assert list_texts(index.search("green tea"))[0] == FACTS[0]
     index.embed()
     assert rows(index, LENGTHS) == [(128, len(FACTS))]
-    assert FACTS[3] in said(index.search("beverage"))
+    assert FACTS[3] in list_texts(index.search("beverage"))
 
 
 def test_a_model_of_the_same_size_is_not_compared_with_the_first(memory: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_model_of_the_same_size_is_not_compared_with_the_first(memory: Path) -
     assert rows(other, COUNT) == [(0,)]
     other.embed()
     assert rows(other, "SELECT name FROM model") == [("other",)]
-    assert FACTS[0] in said(other.search("beverage"))
+    assert FACTS[0] in list_texts(other.search("beverage"))
     assert first.search("beverage") == []
 
 
@@ -336,7 +336,7 @@ def test_what_was_embedded_before_a_failure_stays(tmp_path: Path) -> None:
         index.embed()
     assert index.missing_vectors() == 150 - 64
     model.calls_left = 0
-    assert said(index.search("fact 149", mode="lexical")) != []
+    assert list_texts(index.search("fact 149", mode="lexical")) != []
     model.calls_left = 10
     assert index.embed() == 150 - 64
     assert len(model.asked) == len(SENTENCES) + 150
@@ -347,7 +347,7 @@ def test_a_model_that_fails_at_once_leaves_the_words(memory: Path) -> None:
     index = Index(memory.with_name("index.db"), [memory], Ailing(calls_left=0))
     with pytest.raises(EmbeddingError):
         index.embed()
-    assert said(index.search("tea")) == [FACTS[0]]
+    assert list_texts(index.search("tea")) == [FACTS[0]]
 
 
 def test_a_query_without_the_model_goes_by_words_and_says_so_once(
@@ -399,7 +399,7 @@ def test_a_model_that_tells_nothing_apart_is_not_used(
 def test_a_model_is_not_used_for_a_script_that_it_does_not_know(memory: Path) -> None:
     index = Index(memory.with_name("index.db"), [memory], English())
     index.embed()
-    assert FACTS[0] in said(index.search("beverage"))
+    assert FACTS[0] in list_texts(index.search("beverage"))
     assert index.search("飲料") == []
     assert [(hit.text, hit.vector) for hit in index.search("咖啡")] == [(FACTS[3], None)]
 
@@ -424,7 +424,7 @@ def test_an_index_with_vectors_can_be_read_without_numpy(
         hidden.setitem(sys.modules, "numpy", None)
         without = Index(index.location, [memory], Meanings())
         write(memory, FACTS[1:])
-        assert said(without.search("cat")) == [FACTS[1]]
+        assert list_texts(without.search("cat")) == [FACTS[1]]
         without.close()
     assert rows(index, STRAY) == [(0,)]
     assert index.missing_vectors() == 0

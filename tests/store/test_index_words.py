@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.scores import known
+from tests.scores import require
 from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.index.database import connect
 from turnleaf.store.files.index.index import Index, typical_length
@@ -39,14 +39,14 @@ def test_a_rare_word_is_more_of_the_question_than_a_common_one(notes: Path) -> N
     facts = [f"tea on day {number}" for number in range(50)]
     hits = find(notes, [*facts, "a zebra on day 51"], "zebra tea")
     assert hits[0].text == "a zebra on day 51"
-    assert known(hits[0].bm25) > 0.6
-    assert known(hits[1].bm25) < 0.4
+    assert require(hits[0].bm25) > 0.6
+    assert require(hits[1].bm25) < 0.4
 
 
 def test_a_word_that_nobody_used_makes_every_share_smaller(notes: Path) -> None:
     whole = find(notes, ["green tea", "black coffee"], "tea")[0]
     partly = find(notes, ["green tea", "black coffee"], "tea xylophone")[0]
-    assert known(partly.bm25) < 0.6 * known(whole.bm25)
+    assert require(partly.bm25) < 0.6 * require(whole.bm25)
 
 
 def test_the_end_of_a_long_chinese_question_finds(notes: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_end_of_a_long_chinese_question_finds(notes: Path) -> None:
 def test_a_passage_too_long_to_be_read_is_found_by_its_last_word(notes: Path) -> None:
     hits = find(notes, ["much ado " * 7_000 + "about zebras", "nothing else"], "zebras")
     assert len(hits) == 1
-    assert known(hits[0].bm25) > 0.2
+    assert require(hits[0].bm25) > 0.2
 
 
 def test_the_typical_length_is_that_of_the_passages() -> None:

@@ -1,4 +1,4 @@
-"""The queue of learning: nothing is lost, nothing is learnt from twice, and erased is erased."""
+"""The queue of learning: nothing is lost, nothing is learned from twice, and erased is erased."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = "cli:session-1"
 OTHER = "slack:1.2"
 
 
-class Place:
+class QueueFile:
     """A location, and stores opened there at one moment after another."""
 
     def __init__(self, path: Path) -> None:
@@ -51,20 +51,20 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / "learning.db")
+def place(tmp_path: Path) -> QueueFile:
+    return QueueFile(tmp_path / "deep" / "learning.db")
 
 
 @pytest.fixture
-def store(place: Place) -> LearningStore:
+def store(place: QueueFile) -> LearningStore:
     return place.open()
 
 
-def said(*texts: str) -> list[Queued]:
+def make_queued(*texts: str) -> list[Queued]:
     return [Queued(Message("user", text, START)) for text in texts]
 
 
-def claimed(store: LearningStore, key: str = KEY) -> Batch:
+def claim_batch(store: LearningStore, key: str = KEY) -> Batch:
     batch = store.claim(key)
     assert batch is not None
     return batch
@@ -75,38 +75,37 @@ def texts(batch: Batch) -> list[str]:
 
 
 def complete(store: LearningStore, *decisions: Decision, key: str = KEY) -> None:
-    assert store.complete(claimed(store, key), decisions)
+    assert store.complete(claim_batch(store, key), decisions)
 
 
 # What was cut off
 
 
-def cut_off(place: Place, key: str = KEY) -> list[str]:
+def cut_off(place: QueueFile, key: str = KEY) -> list[str]:
     """Take what waits and come to no end with it; give what that was."""
-    taken = texts(claimed(place.open(), key))
+    taken = texts(claim_batch(place.open(), key))
     place.pass_time(LEASE_SECONDS)
     return taken
 
 
 def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
-    place: Place, caplog: pytest.LogCaptureFixture
+    place: QueueFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
-    store.enqueue(KEY, said("一", "二", "三"))
+    store.enqueue(KEY, make_queued("一", "二", "三"))
     assert cut_off(place) == ["一", "二", "三"]
     complete(store)
     assert cut_off(place) == ["二"]
     # The guard looks after stores that tests before this one have left open.
     assert [one for one in caplog.records if one.threadName != "turnleaf-watcher"] == []
-    assert texts(claimed(store)) == ["三"]
+    assert texts(claim_batch(store)) == ["三"]
     assert f"a message of {KEY} was set aside" in caplog.text
     assert "二" not in caplog.text
-    assert [(one.key, one.queued) for one in place.open().set_aside()] == [(KEY, said("二")[0])]
-    assert (store.count_queued(KEY), store.backlog(), len(store.list_queued(KEY))) == (
-        1,
-        {KEY: 1},
-        1,
-    )
+    assert [(one.key, one.queued) for one in place.open().set_aside()] == [
+        (KEY, make_queued("二")[0])
+    ]
+    assert (store.count_queued(KEY), len(store.list_queued(KEY))) == (1, 1)
+    assert store.backlog() == {KEY: 1}
     assert store.erase(KEY) == 2
     assert store.set_aside() == []
 
@@ -114,7 +113,7 @@ def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
 # Erasing
 
 
-def filled(store: LearningStore, key: str, text: str, source: str | None = None) -> None:
+def fill_store(store: LearningStore, key: str, text: str, source: str | None = None) -> None:
     """Put a text into every place that can hold one, in each state."""
     queued = [Queued(Message("user", f"{text} {number}" * 9), source=source) for number in range(9)]
     store.enqueue(key, queued)
@@ -124,15 +123,15 @@ def filled(store: LearningStore, key: str, text: str, source: str | None = None)
     complete(store, decide(f"{text} decided", key, source=source), key=key)
     store.postpone(store.outbox()[-1].id, f"{text} postponed")
     store.enqueue(key, queued)
-    store.release(claimed(store, key), f"{text} released")
+    store.release(claim_batch(store, key), f"{text} released")
     store.begin_flush(key)
 
 
 @pytest.mark.parametrize("is_held_open", [True, False])
-def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: bool) -> None:
+def test_of_an_erased_conversation_no_byte_stays(place: QueueFile, *, is_held_open: bool) -> None:
     store, another = place.open(), place.open()
-    filled(store, OTHER, "kept")
-    filled(store, KEY, "祕密")
+    fill_store(store, OTHER, "kept")
+    fill_store(store, KEY, "祕密")
     assert another.count_queued(KEY) == 9
     if not is_held_open:
         another.close()
@@ -147,12 +146,12 @@ def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: 
 
 
 @pytest.mark.parametrize("source", ["document:筆記.md", "tool:fetch"])
-def test_of_an_erased_source_no_byte_stays(place: Place, source: str) -> None:
+def test_of_an_erased_source_no_byte_stays(place: QueueFile, source: str) -> None:
     store = place.open()
-    filled(store, KEY, "kept")
-    filled(store, KEY, "kept", "document:other.md")
-    filled(store, OTHER, "祕密", source)
-    store.enqueue(OTHER, said("typed by the user"))
+    fill_store(store, KEY, "kept")
+    fill_store(store, KEY, "kept", "document:other.md")
+    fill_store(store, OTHER, "祕密", source)
+    store.enqueue(OTHER, make_queued("typed by the user"))
     assert store.erase(source=source) == 9 + 1 + 1
     assert "祕密".encode() not in place.bytes()
     assert source.encode() not in place.bytes()
@@ -161,11 +160,11 @@ def test_of_an_erased_source_no_byte_stays(place: Place, source: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 9, 16, 19])
-def test_nothing_erased_stays_where_sqlite_moved_it_from(place: Place, seed: int) -> None:
+def test_nothing_erased_stays_where_sqlite_moved_it_from(place: QueueFile, seed: int) -> None:
     store, choice = place.open(), random.Random(seed)
     for number in range(40):
         key, text = f"key {number % 5}", f"祕密-{number % 5}-"
-        store.enqueue(key, said("…"))
+        store.enqueue(key, make_queued("…"))
         decisions = [decide(text + "x" * choice.randrange(900)) for _ in range(5)]
         complete(store, *decisions, key=key)
         for one in choice.sample(store.outbox(), 4):
@@ -191,10 +190,10 @@ for number in range(20):
 """
 
 
-def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: Place) -> None:
+def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: QueueFile) -> None:
     store = LearningStore(place.path)
     for number in range(20):
-        store.enqueue(f"key {number}", said("one"))
+        store.enqueue(f"key {number}", make_queued("one"))
     running = [
         subprocess.Popen(
             [sys.executable, "-c", CLAIMER, str(place.path)],
@@ -216,45 +215,45 @@ def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: Place) -
 # Files
 
 
-def test_new_files_are_private(place: Place) -> None:
+def test_new_files_are_private(place: QueueFile) -> None:
     store = place.open()
-    store.enqueue(KEY, said("one"))
+    store.enqueue(KEY, make_queued("one"))
     assert store.location == place.path
     for path in [place.path.parent, *place.path.parent.iterdir()]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: QueueFile) -> None:
     store = place.open()
-    store.enqueue(KEY, said("one"))
+    store.enqueue(KEY, make_queued("one"))
     place.path.unlink()
     with pytest.raises(StorageError, match="is gone since it was opened"):
-        store.enqueue(KEY, said("two"))
+        store.enqueue(KEY, make_queued("two"))
 
 
 @pytest.mark.parametrize("data", [b"garbage" * 300, b"short"])
 def test_a_damaged_file_goes_aside_and_is_named(
-    place: Place, data: bytes, caplog: pytest.LogCaptureFixture
+    place: QueueFile, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.path.parent.mkdir()
     place.path.write_bytes(data)
     with caplog.at_level(logging.WARNING, "turnleaf"):
-        place.open().enqueue(KEY, said("one"))
+        place.open().enqueue(KEY, make_queued("one"))
     (aside,) = place.path.parent.glob("learning.db.corrupt-*")
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
     assert place.open().count_queued(KEY) == 1
 
 
-def test_a_database_of_something_else_goes_aside(place: Place) -> None:
+def test_a_database_of_something_else_goes_aside(place: QueueFile) -> None:
     place.path.parent.mkdir()
     place.damage("CREATE TABLE queue (lamp TEXT)")
-    place.open().enqueue(KEY, said("one"))
+    place.open().enqueue(KEY, make_queued("one"))
     assert len(list(place.path.parent.glob("learning.db.corrupt-*Z"))) == 1
 
 
-def test_a_file_of_a_newer_version_is_refused(place: Place) -> None:
-    place.open().enqueue(KEY, said("one"))
+def test_a_file_of_a_newer_version_is_refused(place: QueueFile) -> None:
+    place.open().enqueue(KEY, make_queued("one"))
     place.damage("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="newer version of Turnleaf; update this one"):
         place.open().count_queued(KEY)
@@ -262,16 +261,16 @@ def test_a_file_of_a_newer_version_is_refused(place: Place) -> None:
 
 @pytest.mark.parametrize("damaged", ["'{'", "x'ff'", "'[]'", "'{}'"])
 def test_a_record_that_cannot_be_read_costs_none_of_the_others(
-    place: Place, damaged: str, caplog: pytest.LogCaptureFixture
+    place: QueueFile, damaged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
-    store.enqueue(KEY, said("gone"))
+    store.enqueue(KEY, make_queued("gone"))
     complete(store, decide("gone"), decide("good"))
-    store.enqueue(KEY, said("gone", "good"))
+    store.enqueue(KEY, make_queued("gone", "good"))
     store.close()
     for table in ("queue", "outbox"):
         place.damage(f"UPDATE {table} SET record = {damaged} WHERE n = 1")  # noqa: S608
-    assert texts(claimed(place.open())) == ["good"]
+    assert texts(claim_batch(place.open())) == ["good"]
     assert decide("good") in [one.decision for one in place.open().outbox()]
     assert "cannot be read" in caplog.text
 
@@ -284,30 +283,30 @@ def test_a_record_that_cannot_be_read_costs_none_of_the_others(
         "UPDATE queue SET token = 'x', leased_at = CAST(x'32ff' AS TEXT)",
     ],
 )
-def test_a_damaged_time_keeps_nothing_from_being_learnt(place: Place, damage: str) -> None:
+def test_a_damaged_time_keeps_nothing_from_being_learned(place: QueueFile, damage: str) -> None:
     store = place.open()
-    store.enqueue(KEY, said("one"))
+    store.enqueue(KEY, make_queued("one"))
     complete(store)
-    store.enqueue(KEY, said("two"))
+    store.enqueue(KEY, make_queued("two"))
     store.close()
     place.damage(damage)
     place.pass_time(3600)
     assert store.is_due(KEY, interval_seconds=60, min_messages=1)
     assert store.begin_flush(KEY)
-    assert texts(claimed(store)) == ["two"]
+    assert texts(claim_batch(store)) == ["two"]
 
 
-def test_a_backup_brings_back_what_waited(place: Place, tmp_path: Path) -> None:
+def test_a_backup_brings_back_what_waited(place: QueueFile, tmp_path: Path) -> None:
     store = place.open()
-    store.enqueue(KEY, said("一", "二"))
+    store.enqueue(KEY, make_queued("一", "二"))
     backup(place.path.parent, tmp_path / "saved.tar.gz")
     complete(store)
     restore(place.path.parent, tmp_path / "saved.tar.gz")
-    assert texts(claimed(store)) == ["一", "二"]
+    assert texts(claim_batch(store)) == ["一", "二"]
 
 
-def test_what_is_stored_is_json_that_can_be_read(place: Place) -> None:
-    place.open().enqueue(KEY, said("客廳的燈叫做小明"))
+def test_what_is_stored_is_json_that_can_be_read(place: QueueFile) -> None:
+    place.open().enqueue(KEY, make_queued("客廳的燈叫做小明"))
     connection = apsw.Connection(str(place.path))
     record = json.loads(connection.execute("SELECT record FROM queue").get)
     connection.close()

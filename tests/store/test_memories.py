@@ -9,7 +9,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Thread
@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.clocks import TickingClock
 from tests.counting import count_calls
 from tests.effort import sample
 from tests.store import others
@@ -35,22 +36,12 @@ FORMATS = (".json", ".md")
 LONG_AGO = (0, 0)
 
 
-class Clock:
-    """A clock that goes on by a second each time somebody looks."""
-
-    def __init__(self) -> None:
-        self.seconds = count()
-
-    def __call__(self) -> datetime:
-        return START + timedelta(seconds=next(self.seconds))
-
-
-class Place:
+class MemoryFile:
     """A location, and stores opened there as one process after another would."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.clock = Clock()
+        self.clock = TickingClock(START)
         self.ids = count(1)
 
     def open(self, **limits: int) -> MemoryStore:
@@ -73,55 +64,55 @@ class Place:
 
 
 @pytest.fixture(params=FORMATS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / f"memory{request.param}")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryFile:
+    return MemoryFile(tmp_path / "deep" / f"memory{request.param}")
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Place:
-    return Place(tmp_path / "MEMORY.md")
+def page(tmp_path: Path) -> MemoryFile:
+    return MemoryFile(tmp_path / "MEMORY.md")
 
 
 @pytest.fixture
-def array(tmp_path: Path) -> Place:
-    return Place(tmp_path / "memories.json")
+def array(tmp_path: Path) -> MemoryFile:
+    return MemoryFile(tmp_path / "memories.json")
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
 # Remembering and forgetting
 
 
-def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: Place) -> None:
+def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: MemoryFile) -> None:
     store = place.open()
     assert store.get_all() == []
     assert place.path.is_file()
     assert store.location == place.path
 
 
-def test_a_store_makes_itself_ready_at_the_first_call(place: Place) -> None:
+def test_a_store_makes_itself_ready_at_the_first_call(place: MemoryFile) -> None:
     store = MemoryStore(place.path, settings=Settings())
     assert store.add("x").content == "x"
 
 
-def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Place) -> None:
+def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: MemoryFile) -> None:
     store = place.open()
     store.add("first")
     store.add("second")
     both = store.text()
     lines = [line for line in both.splitlines(keepends=True) if "first" not in line]
     place.edit("".join(lines))
-    assert said(store) == ["second"]
+    assert list_contents(store) == ["second"]
     place.edit(both)
-    assert said(store) == ["first", "second"]
+    assert list_contents(store) == ["first", "second"]
     (undone,) = store.undo()
     assert undone.op == "add"
-    assert said(store) == ["first"]
+    assert list_contents(store) == ["first"]
 
 
-def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
+def test_an_id_that_is_taken_is_not_given_again(place: MemoryFile) -> None:
     store = MemoryStore(place.path, settings=Settings(), new_id=lambda: "same")
     assert [store.add(text).id for text in "abc"] == ["same", "same-2", "same-3"]
 
@@ -129,54 +120,54 @@ def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
 # Capacity
 
 
-def test_what_a_person_typed_is_never_refused(page: Place) -> None:
+def test_what_a_person_typed_is_never_refused(page: MemoryFile) -> None:
     page.edit("- one\n- two\n- three\n")
     store = page.open(memory_max_items=1, memory_max_chars=2)
-    assert said(store) == ["one", "two", "three"]
+    assert list_contents(store) == ["one", "two", "three"]
 
 
 # Undo and the record
 
 
-def test_undo_leaves_alone_what_somebody_did_meanwhile(page: Place) -> None:
+def test_undo_leaves_alone_what_somebody_did_meanwhile(page: MemoryFile) -> None:
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode() + "- typed since\n")
     store.undo()
-    assert said(store) == ["typed since"]
+    assert list_contents(store) == ["typed since"]
 
 
-def test_undo_is_refused_for_what_a_person_changed_since(page: Place) -> None:
+def test_undo_is_refused_for_what_a_person_changed_since(page: MemoryFile) -> None:
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs"))
     with pytest.raises(Conflict, match="was changed since"):
         store.undo()
-    assert said(store) == ["theirs"]
+    assert list_contents(store) == ["theirs"]
 
 
-def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: Place) -> None:
+def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: MemoryFile) -> None:
     store = page.open()
     store.add("first")
     store.import_memories([Memory(name, name, START, START) for name in ("aa", "bb", "cc")])
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs").replace("bb <", "their bb <"))
     assert [change.id for change in store.undo(skip=True)] == ["cc", "aa"]
-    assert sorted(said(store)) == ["first", "their bb", "theirs"]
+    assert sorted(list_contents(store)) == ["first", "their bb", "theirs"]
     assert [change.op for change in store.undo(skip=True)] == ["add"]
-    assert sorted(said(store)) == ["their bb", "theirs"]
+    assert sorted(list_contents(store)) == ["their bb", "theirs"]
     assert store.undo(skip=True) == []
 
 
-def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: Place) -> None:
+def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: MemoryFile) -> None:
     store = page.open()
     store.add("one")
     store.add("two")
     lines = page.data().decode().splitlines(keepends=True)
     page.edit("".join(line for line in lines if "one" not in line))
-    assert said(store) == ["two"]
+    assert list_contents(store) == ["two"]
     store.undo()
-    assert sorted(said(store)) == ["one", "two"]
+    assert sorted(list_contents(store)) == ["one", "two"]
 
 
 @brief
@@ -184,7 +175,7 @@ def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: Place) -> None:
     tidy_pages(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), contents), max_size=4)
 )
 def test_undo_gives_back_every_byte_of_any_page(
-    page: Place, text: str, todo: list[tuple[int, int, str]]
+    page: MemoryFile, text: str, todo: list[tuple[int, int, str]]
 ) -> None:
     for path in page.path.parent.iterdir():
         path.unlink()
@@ -209,19 +200,19 @@ def test_undo_gives_back_every_byte_of_any_page(
 
 
 def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
-    one, other = Place(tmp_path / "one.md"), Place(tmp_path / "other.md")
+    one, other = MemoryFile(tmp_path / "one.md"), MemoryFile(tmp_path / "other.md")
     one.open().add("in one")
     other.open().add("in the other")
     assert [len(place.open().changes()) for place in (one, other)] == [1, 1]
     other.open().undo()
-    assert said(one.open()) == ["in one"]
-    assert said(other.open()) == []
+    assert list_contents(one.open()) == ["in one"]
+    assert list_contents(other.open()) == []
 
 
 # Several at once
 
 
-def test_two_processes_lose_nothing(place: Place) -> None:
+def test_two_processes_lose_nothing(place: MemoryFile) -> None:
     running = [others.start("add_facts", place.path, name, "25") for name in ("one", "two")]
     ids = [
         identity for process in running for identity in cast("list[str]", others.finish(process))
@@ -230,7 +221,7 @@ def test_two_processes_lose_nothing(place: Place) -> None:
     store = place.open()
     assert {memory.id for memory in store.get_all()} == set(ids)
     wanted = [f"{name} {number}" for name in ("one", "two") for number in range(25)]
-    assert sorted(said(store)) == sorted(wanted)
+    assert sorted(list_contents(store)) == sorted(wanted)
     assert len(store.changes()) == 50
 
 
@@ -244,7 +235,7 @@ def wait_for_rest(*paths: Path) -> None:
         pass
 
 
-def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Place) -> None:
+def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: MemoryFile) -> None:
     store = place.open()
     around = place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
     store.add("one")
@@ -261,7 +252,7 @@ def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Place)
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
 
 
-def test_a_save_of_an_editor_right_after_ours_is_seen(place: Place) -> None:
+def test_a_save_of_an_editor_right_after_ours_is_seen(place: MemoryFile) -> None:
     store = place.open()
     store.init()
     for number in range(20):
@@ -274,7 +265,7 @@ def test_a_save_of_an_editor_right_after_ours_is_seen(place: Place) -> None:
         assert f"mine {number}" in store.text()
 
 
-def test_one_call_looks_at_the_file_once(place: Place) -> None:
+def test_one_call_looks_at_the_file_once(place: MemoryFile) -> None:
     store = place.open()
     store.add("one")
     # A file that was saved just now is mended by nobody, so what is beside it is not looked at.
@@ -288,7 +279,7 @@ def test_one_call_looks_at_the_file_once(place: Place) -> None:
         assert count_calls(call)[OPEN] == 3
 
 
-def test_changes_of_one_process_parse_the_file_once(place: Place) -> None:
+def test_changes_of_one_process_parse_the_file_once(place: MemoryFile) -> None:
     place.open().import_memories([Memory(f"f{n}", f"fact {n}", START, START) for n in range(20)])
     store = place.open()
 
@@ -305,7 +296,7 @@ def test_changes_of_one_process_parse_the_file_once(place: Place) -> None:
     assert store.get_all() == place.open().get_all()
 
 
-def test_threads_with_one_store_lose_nothing(array: Place) -> None:
+def test_threads_with_one_store_lose_nothing(array: MemoryFile) -> None:
     store = array.open()
     together = Barrier(4)
 
@@ -319,13 +310,15 @@ def test_threads_with_one_store_lose_nothing(array: Place) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(said(store)) == sorted(f"{name} {n}" for name in "abcd" for n in range(10))
+    assert sorted(list_contents(store)) == sorted(
+        f"{name} {n}" for name in "abcd" for n in range(10)
+    )
 
 
 # Files
 
 
-def test_new_files_are_private(place: Place) -> None:
+def test_new_files_are_private(place: MemoryFile) -> None:
     old = os.umask(0)
     try:
         place.open().add("x")
@@ -337,7 +330,7 @@ def test_new_files_are_private(place: Place) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: Place) -> None:
+def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: MemoryFile) -> None:
     store = place.open()
     place.path.chmod(0o644)
     store.add("x")
@@ -346,7 +339,7 @@ def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: Place) -> None:
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o644
 
 
-def test_a_link_is_followed(place: Place, tmp_path: Path) -> None:
+def test_a_link_is_followed(place: MemoryFile, tmp_path: Path) -> None:
     place.open().add("x")
     link = tmp_path / f"link{place.path.suffix}"
     link.symlink_to(place.path)
@@ -354,10 +347,10 @@ def test_a_link_is_followed(place: Place, tmp_path: Path) -> None:
     store.add("through the link")
     assert link.is_symlink()
     assert store.location == place.path
-    assert said(place.open()) == ["x", "through the link"]
+    assert list_contents(place.open()) == ["x", "through the link"]
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: MemoryFile) -> None:
     store = place.open()
     memory = store.add("x")
     kept = place.data()
@@ -372,11 +365,11 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
             attempt()
     assert not place.path.exists()
     place.edit(kept)
-    assert said(store) == ["x"]
+    assert list_contents(store) == ["x"]
     assert store.add("y").content == "y"
 
 
-def test_reading_a_file_that_is_gone_is_an_error_too(place: Place) -> None:
+def test_reading_a_file_that_is_gone_is_an_error_too(place: MemoryFile) -> None:
     store = place.open()
     store.add("x")
     place.path.unlink()
@@ -386,7 +379,7 @@ def test_reading_a_file_that_is_gone_is_an_error_too(place: Place) -> None:
 
 
 def test_a_new_start_after_the_file_is_gone_begins_anew_and_keeps_the_record(
-    place: Place,
+    place: MemoryFile,
 ) -> None:
     place.open().add("x")
     place.path.unlink()
@@ -414,13 +407,13 @@ def test_a_read_only_folder_refuses_writing_and_allows_reading(suffix: str, grou
     assert path.read_bytes() == before
 
 
-def test_a_folder_in_the_file_s_place_is_an_error_that_says_so(place: Place) -> None:
+def test_a_folder_in_the_file_s_place_is_an_error_that_says_so(place: MemoryFile) -> None:
     place.path.mkdir(parents=True)
     with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
         MemoryStore(place.path, settings=Settings()).init()
 
 
-def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(place: Place) -> None:
+def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(place: MemoryFile) -> None:
     place.path.parent.parent.mkdir(exist_ok=True)
     place.path.parent.write_text("not a folder")
     with pytest.raises(StorageError, match="is a file, not a folder; choose another path"):
@@ -445,14 +438,16 @@ def test_a_path_that_no_system_has_is_refused() -> None:
 
 
 def test_a_bad_number_in_the_environment_is_an_error_that_names_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: MemoryFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "many")
     with pytest.raises(SettingsError, match="MEMORY_MAX_ITEMS must be a whole number"):
         MemoryStore(place.path).init()
 
 
-def test_limits_come_from_the_environment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_come_from_the_environment(
+    place: MemoryFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
     store = MemoryStore(place.path)
     store.add("x")
@@ -474,13 +469,13 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def damaged(place: Place) -> list[Path]:
+def find_corrupt_copies(place: MemoryFile) -> list[Path]:
     return sorted(place.path.parent.glob(f"{place.path.name}.corrupt-*"))
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00garbage", b"\x80\x81", "é".encode("latin-1")])
 def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
-    place: Place, data: bytes, caplog: pytest.LogCaptureFixture
+    place: MemoryFile, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     memory = store.add("on record")
@@ -488,7 +483,7 @@ def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
     with caplog.at_level(logging.WARNING, "turnleaf"):
         (back,) = place.open().get_all()
     assert (back.id, back.content, back.created_at) == (memory.id, "on record", START)
-    (aside,) = damaged(place)
+    (aside,) = find_corrupt_copies(place)
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
     assert store.add("and on it goes").content == "and on it goes"
@@ -511,35 +506,38 @@ def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
     ],
 )
 def test_json_that_cannot_be_read_goes_aside(
-    array: Place, data: str, caplog: pytest.LogCaptureFixture
+    array: MemoryFile, data: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     array.open().add("on record")
     array.edit(data)
     with caplog.at_level(logging.WARNING, "turnleaf"):
-        assert said(array.open()) == ["on record"]
-    assert [aside.read_text() for aside in damaged(array)] == [data]
-    assert str(damaged(array)[0]) in caplog.text
+        assert list_contents(array.open()) == ["on record"]
+    assert [aside.read_text() for aside in find_corrupt_copies(array)] == [data]
+    assert str(find_corrupt_copies(array)[0]) in caplog.text
 
 
-def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: Place) -> None:
+def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: MemoryFile) -> None:
     store = array.open()
     store.add("on record")
     array.edit("[damaged")
-    assert said(store) == ["on record"]
+    assert list_contents(store) == ["on record"]
     array.edit("[damaged again")
     store.add("more")
-    assert said(store) == ["on record", "more"]
-    assert {aside.read_text() for aside in damaged(array)} == {"[damaged", "[damaged again"}
+    assert list_contents(store) == ["on record", "more"]
+    assert {aside.read_text() for aside in find_corrupt_copies(array)} == {
+        "[damaged",
+        "[damaged again",
+    }
 
 
-def test_a_file_damaged_before_there_was_a_record_goes_aside(array: Place) -> None:
+def test_a_file_damaged_before_there_was_a_record_goes_aside(array: MemoryFile) -> None:
     array.edit("[damaged")
-    assert said(array.open()) == []
-    assert [aside.read_text() for aside in damaged(array)] == ["[damaged"]
+    assert list_contents(array.open()) == []
+    assert [aside.read_text() for aside in find_corrupt_copies(array)] == ["[damaged"]
 
 
 def test_a_record_that_is_damaged_stops_nothing(
-    place: Place, caplog: pytest.LogCaptureFixture
+    place: MemoryFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     store.add("one")
@@ -547,22 +545,22 @@ def test_a_record_that_is_damaged_stops_nothing(
     record = place.path.with_name("changes.jsonl")
     first, _, rest = record.read_bytes().partition(b"\n")
     record.write_bytes(first[:20] + b"\xff\n" + rest + b'{"torn": ')
-    assert said(place.open()) == ["one", "two"]
+    assert list_contents(place.open()) == ["one", "two"]
     assert place.open().add("three").content == "three"
-    assert said(place.open()) == ["one", "two", "three"]
+    assert list_contents(place.open()) == ["one", "two", "three"]
     assert first[:20] in record.read_bytes()
 
 
-def test_without_its_record_a_file_is_as_it_says(place: Place) -> None:
+def test_without_its_record_a_file_is_as_it_says(place: MemoryFile) -> None:
     place.open().add("x")
     place.path.with_name("changes.jsonl").unlink()
     store = place.open()
-    assert said(store) == ["x"]
+    assert list_contents(store) == ["x"]
     store.add("y")
-    assert said(store) == ["x", "y"]
+    assert list_contents(store) == ["x", "y"]
 
 
-def test_keys_that_we_do_not_know_are_kept(array: Place) -> None:
+def test_keys_that_we_do_not_know_are_kept(array: MemoryFile) -> None:
     array.edit('[{"id": "a", "content": "x", "stars": 5, "nested": {"y": [null]}}]')
     store = array.open()
     store.update("a", "changed")
@@ -574,7 +572,7 @@ def test_keys_that_we_do_not_know_are_kept(array: Place) -> None:
 # What people do
 
 
-def test_what_a_person_typed_is_a_fact(page: Place) -> None:
+def test_what_a_person_typed_is_a_fact(page: MemoryFile) -> None:
     page.edit("# Mine\n\n- typed by hand\n")
     store = page.open()
     assert [(memory.id, memory.content) for memory in store.get_all()] == [
@@ -584,7 +582,7 @@ def test_what_a_person_typed_is_a_fact(page: Place) -> None:
     assert "# Mine\n\n- changed <!-- turnleaf id=" in page.data().decode()
 
 
-def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: Place) -> None:
+def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: MemoryFile) -> None:
     page.edit("- typed\n")
     store = page.open()
     before = store.get_all()[0].id
@@ -593,23 +591,25 @@ def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: Place) -> None:
     assert updated.id == before == page.open().get_all()[0].id
 
 
-def test_ids_stay_when_a_person_sorts_the_file(page: Place) -> None:
+def test_ids_stay_when_a_person_sorts_the_file(page: MemoryFile) -> None:
     store = page.open()
     known = {store.add(text).id: text for text in "cab"}
     title, blank, *lines = page.data().decode().splitlines(keepends=True)
     page.edit("".join([title, blank, *sorted(lines)]))
     assert {memory.id: memory.content for memory in page.open().get_all()} == known
-    assert said(store) == ["a", "b", "c"]
+    assert list_contents(store) == ["a", "b", "c"]
 
 
-def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(page: Place) -> None:
+def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(
+    page: MemoryFile,
+) -> None:
     store = page.open()
     store.add("one", "Home")
     assert store.text() == page.data().decode()
     assert store.prompt_text() == "# Memory\n\n## Home\n\n- one\n"
 
 
-def test_a_prompt_gets_the_facts_of_json_as_a_list(array: Place) -> None:
+def test_a_prompt_gets_the_facts_of_json_as_a_list(array: MemoryFile) -> None:
     store = array.open()
     store.add("one")
     store.add("two")
@@ -617,7 +617,7 @@ def test_a_prompt_gets_the_facts_of_json_as_a_list(array: Place) -> None:
 
 
 def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused(
-    page: Place,
+    page: MemoryFile,
 ) -> None:
     store = page.open(memory_max_items=1)
     buffer = page.data().decode()
@@ -625,19 +625,19 @@ def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused
     page.edit(f"{buffer}\nmine\n")
     with pytest.raises(MemoryFull):
         store.add("two")
-    assert said(store) == ["one"]
+    assert list_contents(store) == ["one"]
     assert "\nmine\n" in page.data().decode()
 
 
 def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_finds_nothing(
-    page: Place,
+    page: MemoryFile,
 ) -> None:
     store = page.open()
     buffer = page.data().decode()
     store.add("one")
     page.edit(f"{buffer}\nmine\n")
     assert store.update("nobody", "x") is None
-    assert said(store) == ["one"]
+    assert list_contents(store) == ["one"]
 
 
 # Import
@@ -668,7 +668,7 @@ def by_id(memory: Memory) -> str:
 
 
 def test_a_page_that_is_too_large_is_refused_unread_and_used_again_when_it_is_small(
-    place: Place,
+    place: MemoryFile,
 ) -> None:
     store = place.open()
     store.add("tea")
@@ -696,7 +696,7 @@ def test_a_page_that_is_too_large_is_refused_unread_and_used_again_when_it_is_sm
     store.add("coffee")
 
 
-def test_a_page_never_grows_beyond_what_can_be_read(place: Place) -> None:
+def test_a_page_never_grows_beyond_what_can_be_read(place: MemoryFile) -> None:
     store = place.open(memory_max_chars=100_000_000)
     store.add("tea")
     before = place.path.read_bytes()
@@ -715,7 +715,7 @@ def test_what_waits_is_refused_unread_when_it_is_too_large(tmp_path: Path) -> No
         waiting.get_all()
 
 
-def changed_last(store: MemoryStore, how: str) -> None:
+def change_last(store: MemoryStore, how: str) -> None:
     if how == "add":
         store.add("喝咖啡", "家")
     elif how == "update":
@@ -730,12 +730,12 @@ def changed_last(store: MemoryStore, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["add", "update", "delete", "undo", "write"])
 def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
-    place: Place, how: str
+    place: MemoryFile, how: str
 ) -> None:
     store = place.open()
     store.add("綠茶")
     store.add("住在台北")
-    changed_last(store, how)
+    change_last(store, how)
     page, facts = place.data(), store.get_all()
     previous = atomic.previous_path(place.path)
     whole = previous.read_bytes()
@@ -748,10 +748,12 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     assert (place.data(), again.get_all()) == (page, facts)
     assert sorted(place.path.parent.glob("*.corrupt-*")) == []
     again.add("one more")
-    assert sorted(said(again)) == sorted([*(fact.content for fact in facts), "one more"])
+    assert sorted(list_contents(again)) == sorted([*(fact.content for fact in facts), "one more"])
 
 
-def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page: Place) -> None:
+def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(
+    page: MemoryFile,
+) -> None:
     page.open().add("綠茶")
     old, record = page.data(), page.path.with_name("changes.jsonl")
     page.open().add("喝咖啡", "家")
@@ -764,7 +766,9 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page:
             record.write_bytes(recorded)
             previous.write_bytes(new[:length])
             os.utime(previous, LONG_AGO)
-        assert said(page.open()) == (["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"])
+        assert list_contents(page.open()) == (
+            ["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"]
+        )
 
 
 def save(path: Path, text: str, seconds: int) -> None:
@@ -772,7 +776,7 @@ def save(path: Path, text: str, seconds: int) -> None:
     os.utime(path, (seconds, seconds))
 
 
-def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: Place) -> None:
+def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: MemoryFile) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     first = page.open().get_all()[0].created_at
@@ -793,7 +797,7 @@ def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: Place) ->
 
 
 def test_what_was_typed_keeps_its_time_when_our_own_change_is_the_first_to_see_it(
-    page: Place,
+    page: MemoryFile,
 ) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
@@ -802,7 +806,7 @@ def test_what_was_typed_keeps_its_time_when_our_own_change_is_the_first_to_see_i
     assert times["綠茶"] == datetime.fromtimestamp(1_000_000_000, UTC)
 
 
-def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place) -> None:
+def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: MemoryFile) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     page.open().get_all()
@@ -811,10 +815,10 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place)
     page.open().get_all()
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     kept.write_text("{damaged", "utf-8")
-    assert said(page.open()) == ["綠茶"]
+    assert list_contents(page.open()) == ["綠茶"]
 
 
-def test_times_that_cannot_be_kept_are_those_of_the_page(page: Place) -> None:
+def test_times_that_cannot_be_kept_are_those_of_the_page(page: MemoryFile) -> None:
     store = page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     atomic.seen_path(page.path).mkdir()

@@ -21,7 +21,7 @@ LONG_AGO = (0, 0)
 CHAT = Source(quote="q", conversation="web:1", message_time=START, trust="user")
 
 
-class Place:
+class OlderFile:
     """A location, and stores opened there as one process after another would."""
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +49,7 @@ class Place:
         return {path: path.read_bytes() if path.exists() else None for path in paths}
 
     def put(self, contents: dict[Path, bytes | None]) -> None:
-        """Let the files be as a kill left them."""
+        """Put the files into the state in which a kill left them."""
         for path in self.path.parent.iterdir():
             path.unlink()
         for path, data in contents.items():
@@ -58,16 +58,16 @@ class Place:
 
 
 @pytest.fixture(params=["memories.json", "MEMORY.md"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path / request.param)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> OlderFile:
+    return OlderFile(tmp_path / request.param)
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Place:
-    return Place(tmp_path / "MEMORY.md")
+def page(tmp_path: Path) -> OlderFile:
+    return OlderFile(tmp_path / "MEMORY.md")
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -84,23 +84,23 @@ def save(path: Path, text: str) -> None:
 # Leaving and coming back
 
 
-def test_there_is_no_file_of_older_facts_before_one_leaves(place: Place) -> None:
+def test_there_is_no_file_of_older_facts_before_one_leaves(place: OlderFile) -> None:
     store = place.open()
     store.add("x")
     assert store.older() == []
     assert not place.older.exists()
 
 
-def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: Place) -> None:
+def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     with pytest.raises(Conflict, match="changed since"):
         store.undo()
-    assert (said(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
 
 
-def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place) -> None:
+def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: OlderFile) -> None:
     store = page.open()
     tea = store.add("I like tea")
     store.retire([store.add("I have a cat").id])
@@ -108,13 +108,13 @@ def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place)
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     assert [change.op for change in store.undo(skip=True)] == ["delete"]
     assert [change.op for change in store.undo(skip=True)] == ["add"]
-    assert (said(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
 
 
 # Edits by hand
 
 
-def test_the_file_of_older_facts_can_be_edited(page: Place) -> None:
+def test_the_file_of_older_facts_can_be_edited(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8") + "\nMy words.\n\n- typed by hand\n")
@@ -123,7 +123,7 @@ def test_the_file_of_older_facts_can_be_edited(page: Place) -> None:
     assert "My words.\n" in page.older.read_text(encoding="utf-8")
 
 
-def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: Place) -> None:
+def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("one").id])
     buffer = page.older.read_text(encoding="utf-8")
@@ -132,7 +132,9 @@ def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: Place)
     assert older(page.open()) == ["one", "two"]
 
 
-def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(page: Place) -> None:
+def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(
+    page: OlderFile,
+) -> None:
     store = page.open()
     cat = store.add("I have a cat")
     store.add("I like tea")
@@ -140,37 +142,37 @@ def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(page
     store.retire([cat.id])
     save(page.path, buffer + "\nMy words.\n")
     again = page.open()
-    assert (said(again), older(again)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(again), older(again)) == (["I like tea"], ["I have a cat"])
 
 
-def test_a_line_that_is_moved_back_by_hand_stays_there(page: Place) -> None:
+def test_a_line_that_is_moved_back_by_hand_stays_there(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     line = page.older.read_text(encoding="utf-8").splitlines()[-1]
     save(page.path, page.path.read_text(encoding="utf-8") + f"\n{line}\n")
-    assert (said(page.open()), older(store)) == (["I have a cat"], [])
+    assert (list_contents(page.open()), older(store)) == (["I have a cat"], [])
     save(page.older, "# Older facts\n")
     again = page.open()
-    assert (said(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
-def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: Place) -> None:
+def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: OlderFile) -> None:
     store = page.open()
     cat = store.add("I have a cat")
     store.add("I like tea")
     text = page.path.read_text(encoding="utf-8")
     line = next(one for one in text.splitlines(keepends=True) if "cat" in one)
     save(page.older, f"# Older facts\n\n{line}")
-    assert (said(page.open()), older(store)) == (["I have a cat", "I like tea"], [])
+    assert (list_contents(page.open()), older(store)) == (["I have a cat", "I like tea"], [])
     save(page.path, text.replace(line, ""))
     again = page.open()
-    assert (said(again), [one.id for one in again.older()]) == (["I like tea"], [cat.id])
+    assert (list_contents(again), [one.id for one in again.older()]) == (["I like tea"], [cat.id])
 
 
 # Kills
 
 
-def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: Place) -> None:
+def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     before = place.files()
@@ -187,14 +189,14 @@ def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: Place) -> Non
     for half in halves:
         place.put(half)
         again = place.open()
-        assert (said(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), older(again)) == (["I have a cat"], [])
         assert b"cat" not in (place.files()[place.older] or b"")
         again.retire([cat.id])
         again.undo()
-        assert (said(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
-def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> None:
+def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
@@ -206,16 +208,16 @@ def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> N
     half = before | {journal: b"".join(lines[:-1]), place.path: after[place.path]}
     place.put(half)
     again = place.open()
-    assert (said(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), older(again)) == (["I have a cat"], [])
     assert b"cat" not in (place.files()[place.older] or b"")
     again.undo()
-    assert (said(again), older(again)) == ([], ["I have a cat"])
+    assert (list_contents(again), older(again)) == ([], ["I have a cat"])
 
 
 # Erasing
 
 
-def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: Place) -> None:
+def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat", origin="learnt", source=CHAT)
     tea = store.add("I like tea")
@@ -224,10 +226,10 @@ def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: Place) -> No
     assert older(store) == ["I like tea"]
     assert all(b"cat" not in (data or b"") for data in place.files().values())
     store.undo()
-    assert (said(store), older(store)) == (["I like tea"], [])
+    assert (list_contents(store), older(store)) == (["I like tea"], [])
 
 
-def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) -> None:
+def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat", origin="learnt", source=CHAT)
     store.retire([cat.id])
@@ -240,7 +242,7 @@ def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) ->
     assert all(b"cat" not in (data or b"") for data in place.files().values())
 
 
-def test_the_record_says_where_a_fact_went(page: Place) -> None:
+def test_the_record_says_where_a_fact_went(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     lines = page.path.with_name("changes.jsonl").read_text(encoding="utf-8").splitlines()

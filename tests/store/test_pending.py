@@ -20,7 +20,7 @@ START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 NOTES = Source("燈叫小明", "cli:session-1", START, "document", "document:notes.md")
 
 
-def opened(folder: Path, **limits: int) -> tuple[MemoryStore, PendingStore]:
+def open_stores(folder: Path, **limits: int) -> tuple[MemoryStore, PendingStore]:
     ticks = count()
     memory = MemoryStore(
         folder / "MEMORY.md",
@@ -32,7 +32,7 @@ def opened(folder: Path, **limits: int) -> tuple[MemoryStore, PendingStore]:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> MemoryStore:
-    return opened(tmp_path)[0]
+    return open_stores(tmp_path)[0]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def pending(memory: MemoryStore) -> PendingStore:
     return PendingStore(memory)
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [one.content for one in store.get_all()]
 
 
@@ -74,7 +74,7 @@ def test_what_a_kill_left_in_both_files_is_accepted(
         memory.delete(waiting.id)
     assert pending.get_all() == []
     assert waiting.id not in pending.text()
-    assert said(memory) == (["x"] if is_kept else [])
+    assert list_contents(memory) == (["x"] if is_kept else [])
 
 
 def test_a_kill_at_any_instant_leaves_it_in_one_place_or_the_other(tmp_path: Path) -> None:

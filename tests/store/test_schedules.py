@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.clocks import Clock
 from turnleaf.core.schedules import (
     GRACE,
     Run,
@@ -29,20 +30,9 @@ START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，今天有什麼事？"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_time(self, **amount: float) -> None:
-        self.now += timedelta(**amount)
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture
@@ -51,13 +41,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(path: Path, clock: Clock) -> Callable[[], ScheduleStore]:
+def open_store(path: Path, clock: Clock) -> Callable[[], ScheduleStore]:
     return lambda: ScheduleStore(path, now=clock)
 
 
 @pytest.fixture
-def store(opened: Callable[[], ScheduleStore]) -> ScheduleStore:
-    return opened()
+def store(open_store: Callable[[], ScheduleStore]) -> ScheduleStore:
+    return open_store()
 
 
 def states(store: ScheduleStore, schedule_id: str) -> list[str]:
@@ -91,13 +81,13 @@ def test_a_run_that_somebody_holds_for_ever_is_taken_up(
 def test_what_is_far_behind_is_marked_without_a_walk_through_all_its_times() -> None:
     asked = []
 
-    def counted(schedule: Schedule, after: datetime) -> datetime | None:
+    def count_calls(schedule: Schedule, after: datetime) -> datetime | None:
         asked.append(after)
         return next_due(schedule, after)
 
     schedule = Schedule("s", PROMPT, "* 8-12 * * *", "UTC", START, START, next_due=START)
     now = datetime(2027, 11, 16, 20, tzinfo=UTC)
-    schedule, run = claim_run(schedule, now, counted, Run("r", now, "running", holder="one"))
+    schedule, run = claim_run(schedule, now, count_calls, Run("r", now, "running", holder="one"))
     assert run is None
     assert [(one.state, one.due) for one in schedule.runs] == [("missed", START)]
     assert schedule.next_due == datetime(2027, 11, 17, 8, tzinfo=UTC)
@@ -226,9 +216,9 @@ def test_nothing_is_written_while_nothing_is_due(store: ScheduleStore, path: Pat
 
 
 def test_a_change_by_another_process_is_seen_however_long_nothing_changed(
-    opened: Callable[[], ScheduleStore], clock: Clock, path: Path
+    open_store: Callable[[], ScheduleStore], clock: Clock, path: Path
 ) -> None:
-    looking, other = opened(), opened()
+    looking, other = open_store(), open_store()
     looking.init()
     long_ago = time.time() - 3600
     os.utime(path, (long_ago, long_ago))
@@ -279,10 +269,12 @@ def test_through_a_whole_year_each_due_time_is_claimed_once(
             assert claim_run(schedule, now, next_due, replace(new, id="two"))[1] is None
             schedule = finish_run(schedule, run, now) or schedule
     days = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
-    assert [due for due in made if due < last] == [first_shown(day, wall, place) for day in days]
+    assert [due for due in made if due < last] == [
+        find_first_shown(day, wall, place) for day in days
+    ]
 
 
-def first_shown(day: date, wall: tuple[int, int], place: ZoneInfo) -> datetime:
+def find_first_shown(day: date, wall: tuple[int, int], place: ZoneInfo) -> datetime:
     """Find the first minute of a day at which the clock shows a time, or later than that."""
     shown = datetime(day.year, day.month, day.day, *wall)  # noqa: DTZ001 - as a clock shows it
     moment = shown.replace(tzinfo=place).astimezone(UTC) - timedelta(hours=1)

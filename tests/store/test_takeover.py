@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.older import START, archive, said, write_conversations
+from tests.store.older import START, archive, make_messages, write_conversations
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
 from turnleaf.store.contracts import Stores
@@ -70,7 +70,7 @@ def test_every_message_is_taken_over_with_its_time_and_role(
         Message("tool", "72°F", START, tool_call_id="a", name="w"),
         Message("assistant", [{"type": "text", "text": "warm"}], START + timedelta(minutes=1)),
     ]
-    write_conversations(folder, {"cli:1": some, "slack:C1:2": said("早安", "hello")})
+    write_conversations(folder, {"cli:1": some, "slack:C1:2": make_messages("早安", "hello")})
     taken = take(store)
     assert taken is not None
     assert (taken.conversations, taken.messages) == (2, 6)
@@ -81,10 +81,12 @@ def test_every_message_is_taken_over_with_its_time_and_role(
 def test_the_archive_comes_before_what_was_kept_and_nothing_comes_twice(
     folder: Path, store: ConversationStore
 ) -> None:
-    archive(folder, "a", said("one", "two", "three", "four"))
-    archive(folder, "a", said("one", "two"))  # as a kill between archiving and trimming leaves it
-    archive(folder, "b", said("only archived"), month="2026-02")
-    write_conversations(folder, {"a": said("three", "four", "five", "six", after=2)})
+    archive(folder, "a", make_messages("one", "two", "three", "four"))
+    archive(
+        folder, "a", make_messages("one", "two")
+    )  # as a kill between archiving and trimming leaves it
+    archive(folder, "b", make_messages("only archived"), month="2026-02")
+    write_conversations(folder, {"a": make_messages("three", "four", "five", "six", after=2)})
     taken = take(store)
     assert texts(store, "a") == ["one", "two", "three", "four", "five", "six"]
     assert texts(store, "b") == ["only archived"]
@@ -95,7 +97,9 @@ def test_the_archive_comes_before_what_was_kept_and_nothing_comes_twice(
 def test_a_conversation_that_was_taken_over_is_as_old_as_its_last_message(
     folder: Path, store: ConversationStore
 ) -> None:
-    write_conversations(folder, {"a": said("one", "two"), "b": said("three", "four", after=9)})
+    write_conversations(
+        folder, {"a": make_messages("one", "two"), "b": make_messages("three", "four", after=9)}
+    )
     take(store)
     newest, older = store.summaries()
     assert (newest.key, newest.title, newest.turns) == ("b", "three", 2)
@@ -105,7 +109,9 @@ def test_a_conversation_that_was_taken_over_is_as_old_as_its_last_message(
 def test_a_slack_conversation_is_found_by_nobody_else(
     folder: Path, store: ConversationStore
 ) -> None:
-    write_conversations(folder, {"slack:D1:2": said("secret"), "cli:1": said("open")})
+    write_conversations(
+        folder, {"slack:D1:2": make_messages("secret"), "cli:1": make_messages("open")}
+    )
     take(store)
     audiences = {one.key: one.audience for one in store.summaries()}
     assert audiences == {"slack:D1:2": "only:slack:D1:2", "cli:1": ""}
@@ -114,10 +120,12 @@ def test_a_slack_conversation_is_found_by_nobody_else(
 def test_what_an_older_program_writes_later_is_taken_over_too(
     folder: Path, store: ConversationStore
 ) -> None:
-    write_conversations(folder, {"a": said("one", "two")})
+    write_conversations(folder, {"a": make_messages("one", "two")})
     take(store)
-    write_conversations(folder, {"a": said("one", "two", "three", "four"), "b": said("new")})
-    archive(folder, "a", said("zero", after=-1))
+    write_conversations(
+        folder, {"a": make_messages("one", "two", "three", "four"), "b": make_messages("new")}
+    )
+    archive(folder, "a", make_messages("zero", after=-1))
     taken = take(store)
     assert taken is not None
     assert (taken.conversations, taken.messages) == (2, 4)
@@ -128,9 +136,9 @@ def test_what_an_older_program_writes_later_is_taken_over_too(
 def test_messages_that_the_database_has_already_stay_as_they_are(
     folder: Path, store: ConversationStore
 ) -> None:
-    store.add_messages("a", said("one", "two"))
+    store.add_messages("a", make_messages("one", "two"))
     before = [one.id for one in store.messages("a")]
-    write_conversations(folder, {"a": said("one", "two", "three")})
+    write_conversations(folder, {"a": make_messages("one", "two", "three")})
     take(store)
     assert texts(store, "a") == ["one", "two", "three"]
     assert [one.id for one in store.messages("a")][:2] == before
@@ -139,7 +147,7 @@ def test_messages_that_the_database_has_already_stay_as_they_are(
 def test_ten_thousand_messages_of_one_character_are_taken_over(
     folder: Path, store: ConversationStore
 ) -> None:
-    archive(folder, "a", said(*("字" for _ in range(10_000))))
+    archive(folder, "a", make_messages(*("字" for _ in range(10_000))))
     taken = take(store)
     assert taken is not None
     assert taken.messages == 10_000
@@ -153,8 +161,8 @@ def test_without_older_files_nothing_is_made(folder: Path, store: ConversationSt
 
 
 def test_a_location_that_ends_in_json_stays_as_it_is(folder: Path) -> None:
-    path = write_conversations(folder, {"a": said("one", "two")})
-    month = archive(folder, "a", said("zero"))
+    path = write_conversations(folder, {"a": make_messages("one", "two")})
+    month = archive(folder, "a", make_messages("zero"))
     before = path.read_bytes(), month.read_bytes()
     store = ConversationStore(path, settings=Settings(conversation_max_age_days=36500))
     assert take(store) is None
@@ -167,8 +175,8 @@ def test_a_location_that_ends_in_json_stays_as_it_is(folder: Path) -> None:
 def test_the_older_files_are_replaced_by_equal_copies(
     folder: Path, store: ConversationStore
 ) -> None:
-    path = write_conversations(folder, {"a": said("one", "two")})
-    month = archive(folder, "a", said("zero", after=-1))
+    path = write_conversations(folder, {"a": make_messages("one", "two")})
+    month = archive(folder, "a", make_messages("zero", after=-1))
     before = {path.name: path.read_bytes(), month.name: month.read_bytes()}
     taken = take(store)
     assert list_older(folder) == []
@@ -187,7 +195,7 @@ def test_a_file_without_a_message_leaves_no_copy(folder: Path, store: Conversati
 
 
 def test_a_copy_that_a_kill_left_is_not_made_again(folder: Path, store: ConversationStore) -> None:
-    path = write_conversations(folder, {"a": said("one")})
+    path = write_conversations(folder, {"a": make_messages("one")})
     copy = path.with_name("conversations.json.taken-over-20260301T080000Z")
     copy.write_bytes(path.read_bytes())
     take(store)
@@ -198,7 +206,7 @@ def test_two_takeovers_within_a_second_have_two_copies(
     folder: Path, store: ConversationStore
 ) -> None:
     for text in ("one", "two", "three"):
-        write_conversations(folder, {"a": said(text)})
+        write_conversations(folder, {"a": make_messages(text)})
         take(store)
     found = [path for path in folder.iterdir() if ".taken-over-" in path.name]
     assert len(found) == 3
@@ -207,7 +215,7 @@ def test_two_takeovers_within_a_second_have_two_copies(
 def test_a_link_is_followed_and_its_copy_is_beside_the_database(
     tmp_path: Path, folder: Path, store: ConversationStore
 ) -> None:
-    real = write_conversations(tmp_path / "elsewhere", {"a": said("one")})
+    real = write_conversations(tmp_path / "elsewhere", {"a": make_messages("one")})
     folder.mkdir()
     (folder / "conversations.json").symlink_to(real)
     take(store)
@@ -222,9 +230,11 @@ def test_a_link_is_followed_and_its_copy_is_beside_the_database(
 def test_what_cannot_be_read_is_kept_in_the_copy_and_named(
     folder: Path, store: ConversationStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = write_conversations(folder, {"a": said("one", "two"), "b": said("three")})
+    path = write_conversations(
+        folder, {"a": make_messages("one", "two"), "b": make_messages("three")}
+    )
     path.write_bytes(path.read_bytes().replace(b'"three"', b'"thr'))
-    month = archive(folder, "a", said("zero", after=-1))
+    month = archive(folder, "a", make_messages("zero", after=-1))
     with month.open("ab") as file:
         file.write(b'{"conversation": "a", "role": "us')
     before = path.read_bytes(), month.read_bytes()
@@ -242,7 +252,7 @@ def test_a_file_that_is_none_is_set_aside(
 ) -> None:
     folder.mkdir()
     (folder / "conversations.json").write_bytes(data)
-    archive(folder, "a", said("zero"))
+    archive(folder, "a", make_messages("zero"))
     take(store)
     assert texts(store, "a") == ["zero"]
     (aside,) = folder.glob("conversations.json.corrupt-*")
@@ -254,8 +264,8 @@ def test_a_file_that_is_none_is_set_aside(
 def test_a_key_that_the_store_refuses_stays_in_the_copy(
     folder: Path, store: ConversationStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    archive(folder, "", said("whose?"))
-    archive(folder, "a", said("mine"))
+    archive(folder, "", make_messages("whose?"))
+    archive(folder, "a", make_messages("mine"))
     take(store)
     assert texts(store, "a") == ["mine"]
     (copy,) = copies(folder)
@@ -266,7 +276,7 @@ def test_a_key_that_the_store_refuses_stays_in_the_copy(
 def test_a_copy_that_cannot_be_made_keeps_the_original(
     folder: Path, store: ConversationStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = write_conversations(folder, {"a": said("one", "two")})
+    path = write_conversations(folder, {"a": make_messages("one", "two")})
     in_the_way = folder / ".conversations.json.tmp"
     in_the_way.mkdir()
     assert OlderFiles(store).take_over() is None
@@ -292,7 +302,7 @@ take_over_older(store.location, store)
 
 
 def test_it_waits_for_a_program_that_is_writing(folder: Path, store: ConversationStore) -> None:
-    path = write_conversations(folder, {"a": said("one")})
+    path = write_conversations(folder, {"a": make_messages("one")})
     held, done = threading.Event(), threading.Event()
 
     def write() -> None:
@@ -314,8 +324,8 @@ def test_it_waits_for_a_program_that_is_writing(folder: Path, store: Conversatio
 
 
 def test_several_processes_at_once_take_everything_over_once(folder: Path) -> None:
-    write_conversations(folder, {f"k{n}": said("one", "two", after=2) for n in range(20)})
-    archive(folder, "k1", said("a", "b"))
+    write_conversations(folder, {f"k{n}": make_messages("one", "two", after=2) for n in range(20)})
+    archive(folder, "k1", make_messages("a", "b"))
     command = [sys.executable, "-c", TAKER, str(folder / "conversations.db")]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(4)]
     with ThreadPoolExecutor(len(processes)) as pool:
@@ -336,19 +346,19 @@ def test_a_later_look_takes_over_what_has_come_since(
 ) -> None:
     older = OlderFiles(store)
     assert older.take_over() is None
-    write_conversations(folder, {"a": said("one")})
+    write_conversations(folder, {"a": make_messages("one")})
     assert older.take_over() is not None
     assert older.take_over() is None
-    archive(folder, "a", said("zero"), month="2026-01")
+    archive(folder, "a", make_messages("zero"), month="2026-01")
     assert older.take_over() is not None
     assert older.take_over() is None
-    write_conversations(folder, {"b": said("two")})
+    write_conversations(folder, {"b": make_messages("two")})
     assert older.take_over() is not None
 
 
 def test_a_look_at_nothing_costs_two_calls(folder: Path, store: ConversationStore) -> None:
-    write_conversations(folder, {"a": said("one")})
-    archive(folder, "a", said("zero"))
+    write_conversations(folder, {"a": make_messages("one")})
+    archive(folder, "a", make_messages("zero"))
     older = OlderFiles(store)
     older.take_over()
     asked: list[object] = []
@@ -373,14 +383,14 @@ def test_a_store_that_takes_over_shows_what_an_older_program_wrote_meanwhile(
     path = folder / "conversations.db"
     store = ConversationStore(path, now=lambda: START, takes_over=True)
     assert not read(store)
-    write_conversations(folder, {"a": said("one")})
+    write_conversations(folder, {"a": make_messages("one")})
     assert read(store)
     assert list_older(folder) == []
     store.close()
 
 
 def test_what_expired_is_not_kept_when_it_is_taken_over_at_the_start(folder: Path) -> None:
-    write_conversations(folder, {"a": said("one")})
+    write_conversations(folder, {"a": make_messages("one")})
     settings = Settings(conversation_keep_days=3)
     store = ConversationStore(folder / "conversations.db", settings=settings, takes_over=True)
     assert store.summaries() == []
@@ -389,7 +399,7 @@ def test_what_expired_is_not_kept_when_it_is_taken_over_at_the_start(folder: Pat
 
 def test_an_index_searches_what_is_taken_over_where_no_database_was(tmp_path: Path) -> None:
     folder = tmp_path / "conversations"
-    write_conversations(folder, {"a": said("護照在抽屜")})
+    write_conversations(folder, {"a": make_messages("護照在抽屜")})
     store = ConversationStore(folder / "conversations.db", takes_over=True)
     index = Index(tmp_path / "index.db", [store])
     assert [hit.text for hit in index.search("護照")] == ["護照在抽屜"]
@@ -403,7 +413,7 @@ def test_an_index_searches_what_is_taken_over_where_no_database_was(tmp_path: Pa
 def test_an_erased_conversation_is_in_no_copy_and_in_no_older_file(
     folder: Path, store: ConversationStore
 ) -> None:
-    secret, other = said("secret", "答"), said("other")
+    secret, other = make_messages("secret", "答"), make_messages("other")
     write_conversations(folder, {"a": secret, "b": other})
     archive(folder, "a", secret)
     archive(folder, "b", other)
@@ -418,8 +428,8 @@ def test_an_erased_conversation_is_in_no_copy_and_in_no_older_file(
 
 
 def test_a_copy_of_which_nothing_is_left_goes(folder: Path, store: ConversationStore) -> None:
-    write_conversations(folder, {"a": said("one")})
-    archive(folder, "a", said("zero"))
+    write_conversations(folder, {"a": make_messages("one")})
+    archive(folder, "a", make_messages("zero"))
     take(store)
     assert erase_from_backups(folder, "a") == 2
     assert copies(folder) == []
@@ -428,9 +438,9 @@ def test_a_copy_of_which_nothing_is_left_goes(folder: Path, store: ConversationS
 def test_clear_and_forget_erase_it_everywhere(
     tmp_path: Path, folder: Path, store: ConversationStore
 ) -> None:
-    archive(folder, "a", said("secret one"))
-    archive(folder, "b", said("secret two"))
-    write_conversations(folder, {"c": said("other")})
+    archive(folder, "a", make_messages("secret one"))
+    archive(folder, "b", make_messages("secret two"))
+    write_conversations(folder, {"c": make_messages("other")})
     take(store)
     store.close()
     stores = Stores.open(tmp_path)
@@ -444,7 +454,7 @@ def test_clear_and_forget_erase_it_everywhere(
 
 
 def test_what_a_kill_left_of_a_copy_is_erased_too(folder: Path, store: ConversationStore) -> None:
-    write_conversations(folder, {"a": said("one"), "b": said("two")})
+    write_conversations(folder, {"a": make_messages("one"), "b": make_messages("two")})
     take(store)
     (copy,) = copies(folder)
     (folder / "archive").mkdir()
@@ -469,7 +479,7 @@ def test_erasing_where_nothing_was_taken_over_makes_nothing(folder: Path) -> Non
 def test_a_takeover_after_an_erasure_brings_nothing_back(
     folder: Path, store: ConversationStore
 ) -> None:
-    write_conversations(folder, {"a": said("secret"), "b": said("other")})
+    write_conversations(folder, {"a": make_messages("secret"), "b": make_messages("other")})
     erase_from_backups(folder, "a")
     take(store)
     assert (texts(store, "a"), texts(store, "b")) == ([], ["other"])
@@ -489,8 +499,8 @@ def test_a_copy_goes_when_its_messages_are_older_than_they_may_be(
     age: int,
     is_kept: bool,  # noqa: FBT001
 ) -> None:
-    write_conversations(folder, {"a": said("one")})
-    archive(folder, "a", said("zero"))
+    write_conversations(folder, {"a": make_messages("one")})
+    archive(folder, "a", make_messages("zero"))
     take(store)
     later = datetime.now(UTC) + timedelta(days=age)
     OlderFiles(store, now=lambda: later).take_over(keep_days)

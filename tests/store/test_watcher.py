@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.contracts.test_announcements import Listener
-from tests.store.older import said, write_conversations
+from tests.store.older import make_messages, write_conversations
 from turnleaf import MemoryStore
 from turnleaf.errors import StorageError
 from turnleaf.settings import DataFolder
@@ -233,7 +233,7 @@ def test_what_an_older_program_writes_is_announced_as_conversations(tmp_path: Pa
         stores.init()
         heard = Listener()
         stores.announcements.subscribe(heard)
-        write_conversations(tmp_path / "conversations", {"a": said("護照在抽屜")})
+        write_conversations(tmp_path / "conversations", {"a": make_messages("護照在抽屜")})
         heard.wait_for("conversations")
 
 
@@ -302,7 +302,7 @@ def test_thousands_of_changes_leave_no_threads_and_no_open_files(
             change_much(notes, 2_500)
             heard.wait_for(NOTES)
             while heard.list_heard():
-                """Let it come to rest."""
+                """Wait until it is idle."""
         wait_until_handles_are_at_most(before)
     wait_until_handles_are_at_most(at_first)
 

@@ -30,7 +30,7 @@ class Start:
 NOTHING = Start(None, [])
 
 
-def filled(kinds: Sequence[str], folder: Path) -> dict[str, Start]:
+def fill_stores(kinds: Sequence[str], folder: Path) -> dict[str, Start]:
     """Return for each kind a store in which somebody wrote before."""
     writers = [Writer(kind, 0, BEFORE) for kind in kinds]
     said = write_each([Job(writer, str(folder / writer.kind)) for writer in writers], folder)
@@ -41,7 +41,7 @@ def filled(kinds: Sequence[str], folder: Path) -> dict[str, Start]:
     }
 
 
-def aimed(
+def aim(
     turns: Sequence[tuple[Writer, Start]],
     calls: Sequence[str],
     folder: Path,
@@ -77,14 +77,14 @@ def jobs_at(
     return [Job(writer, str(place), nth.call, nth.nth) for place, nth in pairs]
 
 
-def killed_each(
+def kill_each(
     turns: Sequence[tuple[Writer, Start]],
     calls: Sequence[str],
     folder: Path,
     most: int = MOST_HITS,
 ) -> list[tuple[Start, list[Hit]]]:
     """From each start, run the writer once for each call that it makes, and kill it there."""
-    groups = aimed(turns, calls, folder, lambda nth: nth.changes, most)
+    groups = aim(turns, calls, folder, lambda nth: nth.changes, most)
     hits = iter(inject([job for jobs in groups for job in jobs], "signal=KILL", calls, folder))
     found = [
         (start, [next(hits) for _ in jobs]) for (_, start), jobs in zip(turns, groups, strict=True)
@@ -93,7 +93,7 @@ def killed_each(
     return found
 
 
-def killed_again(
+def kill_again(
     killed: Sequence[tuple[Start, Sequence[Hit]]], calls: Sequence[str], folder: Path
 ) -> list[tuple[Start, list[Hit]]]:
     """Where one was killed, start the next one, and kill it, too."""
@@ -105,10 +105,10 @@ def killed_again(
         for before, hits in killed
         for hit in hits
     ]
-    return killed_each(again, calls, folder, MOST_SECOND_HITS)
+    return kill_each(again, calls, folder, MOST_SECOND_HITS)
 
 
-def left_by(hits: Sequence[Hit], start: Start) -> list[Case]:
+def make_cases(hits: Sequence[Hit], start: Start) -> list[Case]:
     """What the hits left, to be checked."""
     return [
         Case(
@@ -125,7 +125,7 @@ def complaints(
     groups: Sequence[tuple[Start, Sequence[Hit]]], folder: Path, under: Sequence[str] = ()
 ) -> str:
     """What a fresh process has to complain of, and at which hits."""
-    cases = [case for start, hits in groups for case in left_by(hits, start)]
+    cases = [case for start, hits in groups for case in make_cases(hits, start)]
     lines = {hit.job.folder: hit.line for _, hits in groups for hit in hits}
     found = check(cases, folder, under)
     return report({f"{place} {lines[place]}": said for place, said in found.items()})

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.torture.plan import Allowed, Step, Writer, allowed, disorder, judge
+from tests.torture.plan import Allowed, Step, Writer, disorder, find_allowed, judge
 from tests.torture.subjects import Subject, open_subject
 
 ASIDE = re.compile(r"\.(corrupt|conflict)-")
@@ -42,10 +42,10 @@ class Case:
     torn: bool = False
     later: bool = False
 
-    def allowed(self) -> Allowed:
+    def find_allowed(self) -> Allowed:
         states: Allowed = {}
         for writer, outcomes in self.writers:
-            states |= allowed(writer.steps(len(outcomes) + 1), outcomes)
+            states |= find_allowed(writer.steps(len(outcomes) + 1), outcomes)
         return states | {step.key: {step.text} for step in map(next_step, range(self.restarts))}
 
     @classmethod
@@ -71,7 +71,7 @@ def check(case: Case) -> list[str]:
         _let_an_hour_pass(folder)
     try:
         subject = open_subject(case.kind, folder)
-        complaints = [f"at restart: {each}" for each in _look(case, case.allowed(), subject)]
+        complaints = [f"at restart: {each}" for each in _look(case, case.find_allowed(), subject)]
         complaints += [f"after the next write: {each}" for each in _next_write(case, subject)]
         subject.close()
     except Exception as error:
@@ -90,11 +90,11 @@ def _look(case: Case, states: Allowed, subject: Subject) -> list[str]:
     complaints = judge(states, found, torn=case.torn)
     if not case.kind.startswith(("memories", "moves")):
         complaints += disorder(found)
-    return complaints + _unrecorded(states, subject)
+    return complaints + _find_unrecorded(states, subject)
 
 
-def _unrecorded(states: Allowed, subject: Subject) -> list[str]:
-    known = set(subject.acknowledged())
+def _find_unrecorded(states: Allowed, subject: Subject) -> list[str]:
+    known = set(subject.recorded_keys())
     certain = [key for key, texts in states.items() if None not in texts]
     return [f"not in the record of changes: {key}" for key in certain if known and key not in known]
 
@@ -102,7 +102,7 @@ def _unrecorded(states: Allowed, subject: Subject) -> list[str]:
 def _next_write(case: Case, subject: Subject) -> list[str]:
     step = next_step(case.restarts)
     subject.perform(step)
-    return _look(case, case.allowed() | {step.key: {step.text}}, subject)
+    return _look(case, case.find_allowed() | {step.key: {step.text}}, subject)
 
 
 def _litter(kind: str, folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG
-from tests.torture.campaign import Start, filled
+from tests.torture.campaign import Start, fill_stores
 from tests.torture.rig import KEPT, MEMORY
 
 
@@ -24,7 +24,7 @@ def start() -> Iterator[Callable[[str], Start]]:
 
 @cache
 def _fill_all(folder: Path) -> dict[str, Start]:
-    return filled(KEPT, folder)
+    return fill_stores(KEPT, folder)
 
 
 def _fill_once(folder: Path, kind: str) -> Start:

@@ -29,7 +29,7 @@ BREATH_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class CrowdFigures:
     acknowledged: int
     refused: list[str]
     complaints: list[str]
@@ -78,7 +78,7 @@ def read_on(kind: str, folder: Path, begin: Callable[[], object], gate: int, pip
     subject.close()
 
 
-def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> Figures:
+def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> CrowdFigures:
     writers = [
         [Writer(kind, n * threads + m, adds, adds_only=True) for m in range(threads)]
         for n in range(processes)
@@ -91,7 +91,7 @@ def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> F
     lines = [line for child in children for line in child.finish()]
     os.write(stopper, b"s")
     *less, readings = reader.finish()
-    said = {writer: _said(writer, lines) for group in writers for writer in group}
+    said = {writer: _list_outcomes(writer, lines) for group in writers for writer in group}
     return _figures(Case(str(folder), kind, list(said.items())), lines, less, int(readings))
 
 
@@ -99,14 +99,14 @@ def _adding(group: list[Writer], folder: Path, gate: int) -> Child:
     return start(lambda pipe: add_in_threads(group, folder, gate, pipe))
 
 
-def _said(writer: Writer, lines: list[str]) -> list[str]:
+def _list_outcomes(writer: Writer, lines: list[str]) -> list[str]:
     parts = [line.split(" ", 2) for line in lines]
     return [outcome for worker, _, outcome in parts if worker == str(writer.worker)]
 
 
-def _figures(case: Case, lines: list[str], less: list[str], readings: int) -> Figures:
+def _figures(case: Case, lines: list[str], less: list[str], readings: int) -> CrowdFigures:
     said = [outcome for _, outcomes in case.writers for outcome in outcomes]
-    return Figures(
+    return CrowdFigures(
         acknowledged=said.count("ok"),
         refused=[outcome for outcome in said if outcome != "ok"],
         complaints=less + check(case),

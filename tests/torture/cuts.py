@@ -19,7 +19,7 @@ STRACE = ("strace", "-f", "--seccomp-bpf", "-xx", "-v", "-s", "10000000", "-e", 
 def record(
     jobs: Sequence[Job], folder: Path, error: str = "", under: Sequence[str] = ()
 ) -> list[list[Call]]:
-    """Let workers write one after the other and give the system calls of each.
+    """Run workers that write one after the other and return the system calls of each.
 
     Their acknowledgements are among the calls. With an error, each job's own call fails.
     """
@@ -69,8 +69,8 @@ class Cut:
     tree: Tree
 
 
-def replayed(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
-    """Replay a worker's calls; after each, give what it had acknowledged."""
+def replay(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
+    """Replay a worker's calls; after each, yield what it had acknowledged."""
     said: list[str] = []
     disk.open.clear()
     for call in calls:
@@ -81,13 +81,13 @@ def replayed(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
 
 
 def cuts(calls: Sequence[Call], disk: Disk, *, only_acknowledged: bool = False) -> Iterator[Cut]:
-    """Give every state that a cut after each call may leave, each once.
+    """Yield every state that a cut after each call may leave, each once.
 
     `only_acknowledged` looks only at the moments at which something has just been acknowledged.
     """
     seen: set[int] = set()
     before = 0
-    for acknowledged in replayed(calls, disk):
+    for acknowledged in replay(calls, disk):
         is_news, before = len(acknowledged) > before, len(acknowledged)
         for tree in disk.after_cut() if is_news or not only_acknowledged else ():
             mark = hash((len(acknowledged), *sorted(tree.items())))

@@ -27,7 +27,7 @@ ATTEMPTS = 2
 GONE = "gone after the next write"
 
 
-class Heard(logging.Handler):
+class WarningLog(logging.Handler):
     """Keeps what was warned of."""
 
     def __init__(self) -> None:
@@ -38,11 +38,11 @@ class Heard(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
+def check(kind: str, folder: Path, name: str, heard: WarningLog) -> list[str]:
     damaged = folder.with_suffix(".original").read_bytes()
     heard.messages.clear()
     complaints: list[str] = []
-    subject = opened(kind, folder, complaints)
+    subject = open_or_complain(kind, folder, complaints)
     if subject is None:
         return [*complaints, "it never opens again"]
     before, said = use(subject)
@@ -50,10 +50,10 @@ def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
     if name.endswith(".db") and not is_sound(damaged):
         # SQLite has no checksums: it may write on in a page whose structure was damaged.
         said = [complaint for complaint in said if not complaint.startswith(GONE)]
-    return complaints + said + discarded(folder, name, damaged, heard, before)
+    return complaints + said + find_discarded(folder, name, damaged, heard, before)
 
 
-def opened(kind: str, folder: Path, complaints: list[str]) -> Subject | None:
+def open_or_complain(kind: str, folder: Path, complaints: list[str]) -> Subject | None:
     for _ in range(ATTEMPTS):
         try:
             return open_subject(kind, folder)
@@ -86,7 +86,7 @@ def use(subject: Subject) -> tuple[list[str], list[str]]:
 
 
 def is_sound(damaged: bytes) -> bool:
-    """Tell whether SQLite itself finds nothing wrong with a database."""
+    """Whether SQLite itself finds nothing wrong with a database."""
     with closing(apsw.Connection(":memory:")) as database:
         try:
             database.deserialize("main", damaged)
@@ -95,10 +95,10 @@ def is_sound(damaged: bytes) -> bool:
             return False
 
 
-def discarded(
-    folder: Path, name: str, damaged: bytes, heard: Heard, before: list[str]
+def find_discarded(
+    folder: Path, name: str, damaged: bytes, heard: WarningLog, before: list[str]
 ) -> list[str]:
-    """Say what of the damaged bytes is neither kept aside, with a warning, nor in the file."""
+    """Return which damaged bytes are neither set aside with a warning nor in the file."""
     aside = sorted(folder.rglob(f"{Path(name).name}.*"))
     copies = [path for path in aside if path.read_bytes() == damaged]
     if copies:
@@ -127,7 +127,7 @@ def entries(damaged: bytes) -> int:
 
 
 def main() -> None:
-    heard = Heard()
+    heard = WarningLog()
     logger = logging.getLogger(LOGGER)
     logger.addHandler(heard)
     logger.propagate = False

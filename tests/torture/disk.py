@@ -44,7 +44,7 @@ class Write:
     def torn(self) -> Change:
         return Write(self.offset, self.data[: len(self.data) // 2])
 
-    def zeroed(self) -> Change:
+    def zero(self) -> Change:
         return Write(self.offset, bytes(len(self.data)))
 
 
@@ -58,7 +58,7 @@ class Truncate:
     def torn(self) -> Change:
         return self
 
-    def zeroed(self) -> Change:
+    def zero(self) -> Change:
         return self
 
 
@@ -66,11 +66,11 @@ Change = Write | Truncate
 Fate = Callable[[Sequence[Change]], Sequence[Change]]
 
 
-def _lost(_pending: Sequence[Change]) -> Sequence[Change]:
+def _lose(_pending: Sequence[Change]) -> Sequence[Change]:
     return ()
 
 
-def _kept(pending: Sequence[Change]) -> Sequence[Change]:
+def _keep(pending: Sequence[Change]) -> Sequence[Change]:
     return pending
 
 
@@ -78,8 +78,8 @@ def _torn(pending: Sequence[Change]) -> Sequence[Change]:
     return [*pending[:-1], pending[-1].torn()]
 
 
-def _zeroed(pending: Sequence[Change]) -> Sequence[Change]:
-    return [change.zeroed() for change in pending]
+def _zero(pending: Sequence[Change]) -> Sequence[Change]:
+    return [change.zero() for change in pending]
 
 
 def _first_only(pending: Sequence[Change]) -> Sequence[Change]:
@@ -90,7 +90,7 @@ def _last_only(pending: Sequence[Change]) -> Sequence[Change]:
     return pending[-1:]
 
 
-FATES: tuple[Fate, ...] = (_lost, _kept, _torn, _zeroed, _first_only, _last_only)
+FATES: tuple[Fate, ...] = (_lose, _keep, _torn, _zero, _first_only, _last_only)
 
 
 @dataclass(slots=True)
@@ -349,10 +349,10 @@ class Disk:
         """Every tree that may be there if the power fails now; the same one may come twice."""
         unsynced = [inode for inode, file in self.files.items() if file.pending]
         for names in self._names():
-            for fate in FATES if unsynced else (_kept,):
+            for fate in FATES if unsynced else (_keep,):
                 yield self._tree(names, dict.fromkeys(unsynced, fate))
             if len(unsynced) > 1:
-                for inode, fate, others in itertools.product(unsynced, FATES, (_lost, _kept)):
+                for inode, fate, others in itertools.product(unsynced, FATES, (_lose, _keep)):
                     yield self._tree(names, {**dict.fromkeys(unsynced, others), inode: fate})
 
     def _names(self) -> Iterator[dict[Place, int]]:
@@ -374,7 +374,7 @@ class Disk:
                     folders.append((inode, f"{path}{name}/"))
                     tree[f"{path}{name}/"] = b""
                 else:
-                    tree[path + name] = self.files[inode].after(fates.get(inode, _kept))
+                    tree[path + name] = self.files[inode].after(fates.get(inode, _keep))
         return tree
 
 

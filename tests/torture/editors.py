@@ -225,7 +225,7 @@ def facts_in(lines: Iterable[str]) -> list[str]:
 
 
 @dataclass(slots=True)
-class Figures:
+class EditorFigures:
     """What happened, and what was lost."""
 
     saves: dict[str, int]
@@ -262,7 +262,9 @@ def settle(path: Path, seconds: float = 20.0) -> MemoryStore:
     return store
 
 
-def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Save]) -> Figures:
+def judge(
+    path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Save]
+) -> EditorFigures:
     store = settle(path)
     order = {change.id: change.n for change in store.changes() if change.op == "add"}
     restored = [change for change in store.changes() if change.op == "restore"]
@@ -274,7 +276,7 @@ def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Sa
     }
     text = store.text()
     found = {memory.id: memory.content for memory in store.get_all()}
-    figures = Figures(
+    figures = EditorFigures(
         saves={style: sum(save.style == style for save in saves) for style in STYLES},
         acknowledged=len(acknowledged),
         brought_back=len(restored),
@@ -284,7 +286,7 @@ def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Sa
     )
     _judge_facts(figures, acknowledged, found, person, ambiguous)
     _judge_edits(figures, text, saves)
-    figures.doubled += _repeated(found.values()) + [one for one in found if "-" in one]
+    figures.doubled += _find_repeated(found.values()) + [one for one in found if "-" in one]
     return figures
 
 
@@ -301,13 +303,13 @@ def _is_saved_again(
 
 
 def _is_ambiguous(deleted: str, save: Save, order: dict[str, int]) -> bool:
-    """Tell whether a saved text shows nothing newer than a fact that was deleted from it."""
+    """Whether a saved text shows nothing newer than a fact that was deleted from it."""
     newest = max((order.get(one, 0) for one in save.visible), default=0)
     return bool(save.line) and order.get(deleted, 0) > newest
 
 
 def _judge_facts(
-    figures: Figures,
+    figures: EditorFigures,
     acknowledged: Sequence[dict[str, str]],
     found: dict[str, str],
     person: dict[str, Save],
@@ -332,7 +334,7 @@ def _judge_facts(
             figures.altered.append(f"{memory_id} {present}, not {done['content']}")
 
 
-def _judge_edits(figures: Figures, text: str, saves: Sequence[Save]) -> None:
+def _judge_edits(figures: EditorFigures, text: str, saves: Sequence[Save]) -> None:
     lines = text.splitlines()
     moods = [save.line for save in saves if save.edit == "mood"] or ["mood: 0"]
     wanted = [save.line for save in saves if save.line and save.edit != "mood"]
@@ -340,10 +342,10 @@ def _judge_edits(figures: Figures, text: str, saves: Sequence[Save]) -> None:
         if line not in lines:
             figures.edits_lost.append(line)
     figures.doubled += [line for line in wanted if lines.count(line) > 1]
-    figures.doubled += _repeated(line for line in lines if line.startswith("mood:"))
+    figures.doubled += _find_repeated(line for line in lines if line.startswith("mood:"))
 
 
-def _repeated(texts: Iterable[str]) -> list[str]:
+def _find_repeated(texts: Iterable[str]) -> list[str]:
     seen: set[str] = set()
     return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]
 

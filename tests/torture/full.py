@@ -41,12 +41,12 @@ class Limit:
 def until_refused(say: Say, lift: Callable[[], None]) -> Say:
     """Lift the limit as soon as something is refused."""
 
-    def heard(line: str) -> None:
+    def listen(line: str) -> None:
         if "refused" in line or "raw" in line:
             lift()
         say(line)
 
-    return heard
+    return listen
 
 
 def with_few_bytes(limit: Limit, say: Say) -> None:

@@ -52,8 +52,8 @@ def attempt(subject: Subject, number: int) -> str:
     return outcome(subject, next_step(number))
 
 
-def refused(said: str, where: Path) -> list[str]:
-    """Say what is wrong with an answer that should be a clear refusal."""
+def check_refusal(said: str, where: Path) -> list[str]:
+    """Return what is wrong with an answer that should be a clear refusal."""
     if not said.startswith("refused"):
         return [f"not refused, but {said}"]
     return [] if where.name in said else [f"it does not name {where.name}: {said}"]
@@ -64,7 +64,7 @@ def missing(subject: Subject, *texts: str) -> list[str]:
     return [f"missing: {text[:60]!r}" for text in texts if text not in found]
 
 
-def reopened(kind: str, folder: Path, before: list[str], number: int) -> list[str]:
+def check_reopening(kind: str, folder: Path, before: list[str], number: int) -> list[str]:
     """All that was there is there, and a write works."""
     subject = open_subject(kind, folder)
     said = attempt(subject, number)
@@ -79,10 +79,10 @@ def folder_is_read_only(kind: str, folder: Path) -> list[str]:
     before = subject.texts()
     inner = main_file(kind, folder).parent
     with read_only(inner):
-        complaints = refused(attempt(subject, 0), inner)
+        complaints = check_refusal(attempt(subject, 0), inner)
         complaints += missing(subject, *before)
     subject.close()
-    return complaints + reopened(kind, folder, before, 1)
+    return complaints + check_reopening(kind, folder, before, 1)
 
 
 @contextmanager
@@ -105,23 +105,23 @@ def new_store_in_a_read_only_folder(kind: str, folder: Path) -> list[str]:
         said = attempt(open_subject(kind, place), 0)
     except Exception as error:
         said = failure(error)
-    return refused(said, place)
+    return check_refusal(said, place)
 
 
 def folder_is_gone(kind: str, folder: Path) -> list[str]:
     subject = open_subject(kind, folder)
     before = subject.texts()
     folder.rename(folder.with_suffix(".away"))
-    complaints = refused(attempt(subject, 0), folder)
+    complaints = check_refusal(attempt(subject, 0), folder)
     if folder.exists():
         complaints.append(f"made again: {sorted(map(str, folder.rglob('*')))}")
         shutil.rmtree(folder)
     folder.with_suffix(".away").rename(folder)
-    complaints += [f"when it is back: {each}" for each in used_on(subject, before, 1)]
-    return complaints + reopened(kind, folder, before, 2)
+    complaints += [f"when it is back: {each}" for each in check_use(subject, before, 1)]
+    return complaints + check_reopening(kind, folder, before, 2)
 
 
-def used_on(subject: Subject, before: list[str], number: int) -> list[str]:
+def check_use(subject: Subject, before: list[str], number: int) -> list[str]:
     said = attempt(subject, number)
     complaints = missing(subject, *before, next_step(number).text)
     subject.close()
@@ -134,13 +134,13 @@ def file_is_gone(kind: str, folder: Path) -> list[str]:
     file = main_file(kind, folder)
     away = folder.with_suffix(".away")
     file.rename(away)
-    complaints = refused(attempt(subject, 0), file)
+    complaints = check_refusal(attempt(subject, 0), file)
     if file.exists():
         complaints.append(f"made again: {file.read_bytes()[:80]!r}")
         file.unlink()
     away.rename(file)
-    complaints += [f"when it is back: {each}" for each in used_on(subject, before, 1)]
-    return complaints + reopened(kind, folder, before, 2)
+    complaints += [f"when it is back: {each}" for each in check_use(subject, before, 1)]
+    return complaints + check_reopening(kind, folder, before, 2)
 
 
 def file_is_replaced(kind: str, folder: Path) -> list[str]:
@@ -154,8 +154,10 @@ def file_is_replaced(kind: str, folder: Path) -> list[str]:
     before = subject.texts()
     main_file(kind, other).rename(main_file(kind, folder))
     complaints = [f"not seen: {each}" for each in missing(subject, *before, next_step(0).text)]
-    complaints += [f"after it: {each}" for each in used_on(subject, before, 1)]
-    return complaints + reopened(kind, folder, [*before, next_step(0).text, next_step(1).text], 2)
+    complaints += [f"after it: {each}" for each in check_use(subject, before, 1)]
+    return complaints + check_reopening(
+        kind, folder, [*before, next_step(0).text, next_step(1).text], 2
+    )
 
 
 def file_is_read_only(kind: str, folder: Path) -> list[str]:
@@ -173,10 +175,10 @@ def file_is_read_only(kind: str, folder: Path) -> list[str]:
     except Exception as error:
         said, complaints = failure(error), []
     mode = stat.S_IMODE(file.stat().st_mode)
-    complaints += refused(said, file) if said != "ok" else []
+    complaints += check_refusal(said, file) if said != "ok" else []
     complaints += [f"its mode became {mode:o}"] if mode != 0o444 else []
     file.chmod(FILE_MODE)
-    return complaints + reopened(kind, folder, before, 1)
+    return complaints + check_reopening(kind, folder, before, 1)
 
 
 def file_is_a_link(kind: str, folder: Path) -> list[str]:
@@ -188,9 +190,9 @@ def file_is_a_link(kind: str, folder: Path) -> list[str]:
     file.symlink_to(real)
     subject = open_subject(kind, folder)
     before = subject.texts()
-    complaints = used_on(subject, before, 0)
+    complaints = check_use(subject, before, 0)
     complaints += [] if file.is_symlink() else ["the link is gone"]
-    complaints += reopened(kind, folder, [*before, next_step(0).text], 1)
+    complaints += check_reopening(kind, folder, [*before, next_step(0).text], 1)
     return complaints + ([] if real.is_file() else ["what it leads to is gone"])
 
 
@@ -199,9 +201,9 @@ def folder_is_a_link(kind: str, folder: Path) -> list[str]:
     folder.rename(real)
     folder.symlink_to(real)
     before = open_subject(kind, folder).texts()
-    complaints = reopened(kind, folder, before, 0)
+    complaints = check_reopening(kind, folder, before, 0)
     complaints += [] if folder.is_symlink() else ["the link is gone"]
-    return complaints + reopened(kind, real, [*before, next_step(0).text], 1)
+    return complaints + check_reopening(kind, real, [*before, next_step(0).text], 1)
 
 
 def modes_are_kept(kind: str, folder: Path) -> list[str]:
@@ -210,7 +212,7 @@ def modes_are_kept(kind: str, folder: Path) -> list[str]:
     if not os.geteuid():
         os.chown(file, NOBODY, NOBODY)
     owner = (file.stat().st_uid, file.stat().st_gid)
-    complaints = reopened(kind, folder, open_subject(kind, folder).texts(), 0)
+    complaints = check_reopening(kind, folder, open_subject(kind, folder).texts(), 0)
     now = main_file(kind, folder).stat()
     mode = stat.S_IMODE(now.st_mode)
     complaints += [f"its mode became {mode:o}"] if mode != KEPT_MODE else []
@@ -243,7 +245,7 @@ def place_is_a_folder(kind: str, folder: Path) -> list[str]:
         said = attempt(open_subject(kind, place), 0)
     except Exception as error:
         said = failure(error)
-    return refused(said, path)
+    return check_refusal(said, path)
 
 
 def above_is_a_file(kind: str, folder: Path) -> list[str]:
@@ -252,7 +254,7 @@ def above_is_a_file(kind: str, folder: Path) -> list[str]:
         said = attempt(open_subject(kind, folder / "wrong"), 0)
     except Exception as error:
         said = failure(error)
-    return refused(said, folder / "wrong")
+    return check_refusal(said, folder / "wrong")
 
 
 SCENES: dict[str, Scene] = {

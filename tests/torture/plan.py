@@ -84,7 +84,7 @@ class Writer:
         return f"w{self.worker}k{n}"
 
 
-def allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
+def find_allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
     """Each key with the texts that may be found for it; None is "absent".
 
     A step that returned has happened. One that was refused, and the one under way when the
@@ -108,7 +108,7 @@ def _effects(step: Step, rooms: Mapping[str, str]) -> list[tuple[str, str | None
 
 
 def judge(states: Allowed, found: Iterable[str], *, torn: bool = False) -> list[str]:
-    """Say what is lost, doubled, altered or out of nowhere.
+    """Return what is lost, doubled, altered or unexpected.
 
     With `torn`, the beginning of what was never acknowledged may be there.
     """
@@ -130,7 +130,7 @@ def judge(states: Allowed, found: Iterable[str], *, torn: bool = False) -> list[
 
 
 def disorder(found: Iterable[str]) -> list[str]:
-    """Say which of a worker's texts in one room are not in the order in which it wrote them."""
+    """Return which of a worker's texts in one room are not in the order in which it wrote them."""
     last: dict[tuple[str, int], int] = {}
     complaints = []
     for text in found:

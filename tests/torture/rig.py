@@ -52,23 +52,23 @@ def program(module: str, *arguments: object, under: Sequence[str] = ()) -> str:
 
 
 def write(writer: Writer, folder: Path) -> list[str]:
-    """Let one undisturbed worker write; give its outcomes."""
+    """Run one undisturbed worker that writes; return its outcomes."""
     folder.mkdir(exist_ok=True)
     fields = (writer.kind, folder, writer.worker, writer.count, writer.seed)
     return outcomes(program("worker", *fields).splitlines())
 
 
 def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
-    """Let undisturbed workers write one after the other; return the outcomes of each."""
+    """Run undisturbed workers that write one after the other; return the outcomes of each."""
     for job in jobs:
         Path(job.folder).mkdir(exist_ok=True)
     said = folder / "written"
     program("injected", listing(jobs, folder / "writers.json"), said)
-    return [outcomes(lines) for lines in spoken(said, len(jobs))]
+    return [outcomes(lines) for lines in read_outcomes(said, len(jobs))]
 
 
 def check(cases: Sequence[Case], folder: Path, under: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Give the complaints of a fresh process about each folder that has any."""
+    """Return the complaints of a fresh process about each folder that has any."""
     listed = folder / "cases.json"
     checker.save(cases, listed)
     answers = json.loads(program("checker", listed, under=under))
@@ -116,7 +116,9 @@ def inject(
     lines = _hit_lines(log)
     return [
         Hit(job, said, pid, status, lines.get(pid, ""))
-        for job, said, (pid, status) in zip(jobs, spoken(answers, len(jobs)), ends, strict=True)
+        for job, said, (pid, status) in zip(
+            jobs, read_outcomes(answers, len(jobs)), ends, strict=True
+        )
     ]
 
 
@@ -139,7 +141,7 @@ def _hit_lines(log: Path) -> dict[int, str]:
     return hits
 
 
-def spoken(said: Path, count: int) -> list[list[str]]:
+def read_outcomes(said: Path, count: int) -> list[list[str]]:
     """What each of several children said into one file, by their numbers."""
     lines: list[list[str]] = [[] for _ in range(count)]
     for line in said.read_text().splitlines():
@@ -171,10 +173,10 @@ def count_calls(
     for line in log:
         pid, _, rest = line.partition(" ")
         lines.get(pid, []).append(rest.strip())
-    return [list(_counted(lines[str(hit.pid)], hit.job.folder, calls)) for hit in hits]
+    return [list(_count_calls(lines[str(hit.pid)], hit.job.folder, calls)) for hit in hits]
 
 
-def _counted(lines: Sequence[str], folder: str, calls: Sequence[str]) -> Iterator[Nth]:
+def _count_calls(lines: Sequence[str], folder: str, calls: Sequence[str]) -> Iterator[Nth]:
     counts = dict.fromkeys(calls, 0)
     for line in lines:
         name = line.partition("(")[0]
@@ -185,7 +187,7 @@ def _counted(lines: Sequence[str], folder: str, calls: Sequence[str]) -> Iterato
 
 
 def copies(template: Path | None, folder: Path, count: int, name: str = "case") -> list[Path]:
-    """Give so many folders of their own, each like the template."""
+    """Return that many folders, each a copy of the template."""
     places = [folder / f"{name}-{number}" for number in range(count)]
     for place in places:
         if template is None:

@@ -48,7 +48,7 @@ class Sample:
         lines = self.path.read_bytes().splitlines()
         return [line.decode("unicode_escape") for line in lines]
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Database:
         rows = self.connection.execute("SELECT text FROM lines ORDER BY rowid")
         return [str(text) for (text,) in rows]
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:

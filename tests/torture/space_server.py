@@ -43,7 +43,7 @@ def read_all(stores: Stores, since: datetime) -> dict[str, list[str]]:
     }
 
 
-class Answering(socketserver.StreamRequestHandler):
+class SpaceHandler(socketserver.StreamRequestHandler):
     """Does what each line asks for, and answers when it is done."""
 
     def handle(self) -> None:
@@ -66,7 +66,7 @@ class SpaceServer(socketserver.ThreadingUnixStreamServer):
 
     def __init__(self, path: str, spaces: Spaces) -> None:
         self.spaces = spaces
-        super().__init__(path, Answering)
+        super().__init__(path, SpaceHandler)
 
 
 def main() -> None:

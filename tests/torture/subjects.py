@@ -50,7 +50,7 @@ class Subject(Protocol):
     def texts(self) -> list[str]:
         """All that is there, in order."""
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         """Keys that the store's own record of changes knows; empty where there is none."""
 
     def close(self) -> None: ...
@@ -72,7 +72,7 @@ class Conversations:
         rooms = sorted(summary.key for summary in self.store.summaries())
         return [text for room in rooms for text in exchanges(self.store.get_history(room))]
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -131,7 +131,7 @@ class Memories:
     def texts(self) -> list[str]:
         return [memory.content for memory in self.store.get_all()]
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         texts = [change.after.content for change in self.store.changes() if change.after]
         return [text.split(" ", maxsplit=1)[0] for text in texts]
 
@@ -171,7 +171,7 @@ class Daily:
     def texts(self) -> list[str]:
         return self.ENTRY.findall(self.log.read(TODAY.date()))
 
-    def acknowledged(self) -> list[str]:
+    def recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:

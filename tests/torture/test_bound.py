@@ -31,7 +31,7 @@ from tests.torture.rig import (
 )
 from tests.torture.subjects import KINDS
 from tests.torture.test_kills import CALLS
-from tests.torture.test_power_cuts import MOST_CUTS, left_by
+from tests.torture.test_power_cuts import MOST_CUTS, make_cases
 
 SINGLE_FILES = [kind for kind in KINDS if kind in USUAL and kind != "daily"]
 ADDS = 300 if LONG else 8
@@ -39,7 +39,7 @@ STEPS = 5 if LONG else 2
 
 
 def bind(kind: str, places: Sequence[Path], folder: Path) -> list[str]:
-    """Give the command under which each place's main file is bound from elsewhere."""
+    """Return the command under which each place's main file is a bind mount from elsewhere."""
     pairs = []
     for place in places:
         file = main_file(kind, place)
@@ -87,7 +87,9 @@ def test_a_power_cut_on_a_bound_file_loses_nothing(
     (calls,) = record([Job(writer, str(place))], arena, under=bind(kind, [place], arena))
     assert (
         report(
-            check(left_by(sample(list(cuts(calls, disk)), MOST_CUTS), writer, before, arena), arena)
+            check(
+                make_cases(sample(list(cuts(calls, disk)), MOST_CUTS), writer, before, arena), arena
+            )
         )
         == ""
     )

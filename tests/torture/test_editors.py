@@ -95,7 +95,7 @@ class Desk:
         save(self.path, text, style)
         os.utime(self.path, LONG_AGO)
 
-    def said(self) -> list[str]:
+    def contents(self) -> list[str]:
         return sorted(memory.content for memory in settle(self.path).get_all())
 
 
@@ -117,12 +117,12 @@ def test_an_older_buffer_with_an_edit_gets_back_what_it_lacks(desk: Desk, style:
     desk.store.add("two")
     desk.store.add("three")
     desk.save(f"{buffer}\nmine\n", style)
-    assert desk.said() == ["one", "three", "two"]
+    assert desk.contents() == ["one", "three", "two"]
     assert "\nmine\n" in desk.load()
 
 
 @contextmanager
-def kept(path: Path) -> Iterator[subprocess.Popen[str]]:
+def keep_store(path: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that has a store and calls nothing."""
     process = start("keep", path)
     assert process.stdout
@@ -136,7 +136,7 @@ def kept(path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_fact_comes_back_while_a_process_runs_and_calls_nothing(path: Path, style: str) -> None:
     path.write_text(BEGINNING)
     buffer = read(path)
-    with kept(path):
+    with keep_store(path):
         assert "added by the keeper" in read(path)
         save(path, f"{buffer}\nmine\n", style)
         assert until(lambda: "added by the keeper" in read(path), HANG_SECONDS) is not None
@@ -160,9 +160,9 @@ def test_the_newest_fact_deleted_and_nothing_else_stays_deleted(desk: Desk, styl
     for content in ("one", "two", "three"):
         desk.store.add(content)
     desk.save(without(desk.load(), "three"), style)
-    assert desk.said() == ["one", "two"]
+    assert desk.contents() == ["one", "two"]
     desk.store.add("four")
-    assert desk.said() == ["four", "one", "two"]
+    assert desk.contents() == ["four", "one", "two"]
 
 
 @pytest.mark.parametrize("style", BUFFERED)
@@ -170,7 +170,7 @@ def test_an_older_fact_deleted_with_other_edits_stays_deleted(desk: Desk, style:
     for content in ("one", "two", "three"):
         desk.store.add(content)
     desk.save(without(desk.load(), "two") + "\nmine\n", style)
-    assert desk.said() == ["one", "three"]
+    assert desk.contents() == ["one", "three"]
 
 
 def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_the_newer_comes_back(
@@ -181,14 +181,14 @@ def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_the_newer_comes_b
     buffer = desk.load()
     desk.store.add("three")
     desk.save(without(buffer, "one") + "\nmine\n")
-    assert desk.said() == ["three", "two"]
+    assert desk.contents() == ["three", "two"]
 
 
 def test_every_fact_deleted_and_nothing_else_stays_deleted(desk: Desk) -> None:
     for content in ("one", "two"):
         desk.store.add(content)
     desk.save(without(desk.load(), "one", "two"))
-    assert desk.said() == []
+    assert desk.contents() == []
 
 
 def test_what_a_program_deleted_is_not_brought_back_by_an_older_buffer(desk: Desk) -> None:
@@ -197,7 +197,7 @@ def test_what_a_program_deleted_is_not_brought_back_by_an_older_buffer(desk: Des
     buffer = desk.load()
     desk.store.delete(memory.id)
     desk.save(f"{buffer}\nmine\n")
-    assert desk.said() == ["two"]
+    assert desk.contents() == ["two"]
     assert "\nmine\n" in desk.load()
 
 
@@ -207,14 +207,14 @@ def test_what_a_program_updated_is_not_turned_back_by_an_older_buffer(desk: Desk
     desk.store.update(memory.id, "newer")
     desk.store.update(memory.id, "newest")
     desk.save(f"{buffer}\nmine\n")
-    assert desk.said() == ["newest"]
+    assert desk.contents() == ["newest"]
 
 
 def test_what_the_person_changed_is_not_turned_back(desk: Desk) -> None:
     desk.store.add("one")
     desk.store.add("two")
     desk.save(desk.load().replace("- one ", "- mine "))
-    assert desk.said() == ["mine", "two"]
+    assert desk.contents() == ["mine", "two"]
 
 
 def test_the_file_with_its_title_only_written_over_the_first_fact_loses_nothing(
@@ -223,7 +223,7 @@ def test_the_file_with_its_title_only_written_over_the_first_fact_loses_nothing(
     buffer = desk.load()
     desk.store.add("one")
     desk.save(buffer)
-    assert desk.said() == ["one"]
+    assert desk.contents() == ["one"]
 
 
 def test_an_older_buffer_saved_again_and_again_loses_nothing(desk: Desk) -> None:
@@ -231,14 +231,14 @@ def test_an_older_buffer_saved_again_and_again_loses_nothing(desk: Desk) -> None
     for number in range(5):
         desk.store.add(f"fact {number}")
         desk.save(f"{buffer}\nmine {number}\n", BUFFERED[number % 2])
-        assert desk.said() == [f"fact {each}" for each in range(number + 1)]
+        assert desk.contents() == [f"fact {each}" for each in range(number + 1)]
 
 
 def test_a_line_appended_with_no_buffer_at_all_loses_nothing(desk: Desk) -> None:
     desk.store.add("one")
     append_to(desk.path, "- typed\n")
     desk.store.add("two")
-    assert desk.said() == ["one", "two", "typed"]
+    assert desk.contents() == ["one", "two", "typed"]
 
 
 def test_a_save_that_begins_before_our_write_and_ends_after_it_loses_nothing(desk: Desk) -> None:
@@ -248,7 +248,7 @@ def test_a_save_that_begins_before_our_write_and_ends_after_it_loses_nothing(des
         file.write(text[:20].encode())
         desk.store.add("two")
         file.write(text[20:].encode())
-    assert desk.said() == ["one", "two"]
+    assert desk.contents() == ["one", "two"]
     assert "\nmine\n" in desk.load()
 
 
@@ -259,7 +259,7 @@ def test_a_file_opened_before_our_write_and_saved_after_it_loses_nothing(desk: D
         desk.store.add("two")
         file.truncate(0)
         file.write(text.encode())
-    assert desk.said() == ["one", "two"]
+    assert desk.contents() == ["one", "two"]
     assert "\nmine\n" in desk.load()
 
 
@@ -268,7 +268,7 @@ def test_a_line_appended_to_a_file_that_we_replaced_loses_nothing(desk: Desk) ->
     with desk.path.open("ab", buffering=0) as file:
         desk.store.add("two")
         file.write(b"- typed late\n")
-    assert desk.said() == ["one", "two", "typed late"]
+    assert desk.contents() == ["one", "two", "typed late"]
 
 
 def test_prose_and_every_other_line_stay_byte_for_byte(desk: Desk) -> None:
@@ -278,7 +278,7 @@ def test_prose_and_every_other_line_stay_byte_for_byte(desk: Desk) -> None:
     buffer = desk.load()
     desk.store.add("two")
     desk.save(buffer.replace("# Mine", "# Still mine"))
-    assert desk.said() == ["one", "two"]
+    assert desk.contents() == ["one", "two"]
     assert desk.load().startswith(prose.replace("# Mine", "# Still mine"))
 
 
@@ -289,7 +289,7 @@ def test_two_editors_with_older_buffers_cost_no_fact(desk: Desk) -> None:
         desk.store.add(content)
     for number, buffer in enumerate(buffers):
         desk.save(f"{buffer}\nmine {number}\n", BUFFERED[number % 2])
-        assert desk.said() == ["one", "three", "two"]
+        assert desk.contents() == ["one", "three", "two"]
 
 
 def test_a_file_that_an_editor_has_emptied_to_write_it_anew_is_waited_for(path: Path) -> None:

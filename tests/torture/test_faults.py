@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, sample, together
-from tests.torture.campaign import NOTHING, Start, aimed, complaints, jobs_at
+from tests.torture.campaign import NOTHING, Start, aim, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
-from tests.torture.test_power_cuts import MOST_CUTS, left_by
+from tests.torture.test_power_cuts import MOST_CUTS, make_cases
 
 WRITING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
 NAMING = ("rename", "link", "unlink", "mkdir")
@@ -41,7 +41,7 @@ def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
     return found
 
 
-def sampled(counted: Sequence[Nth], calls: Sequence[str]) -> list[Nth]:
+def choose_calls(counted: Sequence[Nth], calls: Sequence[str]) -> list[Nth]:
     """Every such call that changes something; in the short form, of the others only some."""
     among = [nth for nth in counted if nth.call in calls]
     reading = [nth for nth in among if nth.call in READING or not nth.changes]
@@ -60,7 +60,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     groups = []
     for error, calls in FAULTS.items():
         aims = [
-            jobs_at(sampled(each, calls), writer, before, arena, f"{error}-{writer.kind}")
+            jobs_at(choose_calls(each, calls), writer, before, arena, f"{error}-{writer.kind}")
             for (writer, before), each in zip(turns, counted, strict=True)
         ]
         hits = iter(inject([job for jobs in aims for job in jobs], f"error={error}", calls, arena))
@@ -80,7 +80,7 @@ def test_an_error_at_each_call_of_a_first_use_loses_nothing(
     kinds: tuple[str, ...], arena: Path
 ) -> None:
     calls = (*WRITING, *NAMING, "openat")
-    aims = aimed([(Writer(kind, 1, 2), NOTHING) for kind in kinds], calls, arena)
+    aims = aim([(Writer(kind, 1, 2), NOTHING) for kind in kinds], calls, arena)
     hits = inject([job for jobs in aims for job in jobs], "error=ENOSPC", calls, arena)
     assert all(hit.line for hit in hits), "not every worker met its error"
     assert report(bad_manners(hits)) + complaints([(NOTHING, hits)], arena) == ""
@@ -92,7 +92,7 @@ def test_no_acknowledgement_rests_on_a_sync_that_failed(
 ) -> None:
     """After each sync that fails the power does, too: what was acknowledged must be there."""
     turns = [(Writer(kind, 1, 2), start(kind)) for kind in kinds]
-    aims = aimed(turns, ("fsync", "fdatasync"), arena)
+    aims = aim(turns, ("fsync", "fdatasync"), arena)
     failing = [(job, before) for jobs, (_, before) in zip(aims, turns, strict=True) for job in jobs]
     disks = [Disk(job.folder, tree_of(Path(job.folder))) for job, _ in failing]
     traced = record([job for job, _ in failing], arena, "EIO")
@@ -101,5 +101,5 @@ def test_no_acknowledgement_rests_on_a_sync_that_failed(
         folder = arena / f"cuts-{Path(job.folder).name}"
         folder.mkdir()
         left = sample(list(cuts(calls, disk, only_acknowledged=True)), MOST_CUTS)
-        found += left_by(left, job.writer, before, folder)
+        found += make_cases(left, job.writer, before, folder)
     assert report(check(found, arena)) == ""

@@ -14,7 +14,16 @@ from tests.torture.checker import Case
 from tests.torture.full import PAGE, Limit
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import USUAL, check, copies, listing, program, report, spoken, write_each
+from tests.torture.rig import (
+    USUAL,
+    check,
+    copies,
+    listing,
+    program,
+    read_outcomes,
+    report,
+    write_each,
+)
 from tests.torture.subjects import KINDS
 from tests.torture.worker import outcomes
 
@@ -32,7 +41,7 @@ def run(
     said = folder / "said"
     ends = json.loads(program("full", listing(limits, folder / "limits.json"), said, under=under))
     assert {status for _, status in ends} == {0}
-    lines = spoken(said, len(limits))
+    lines = read_outcomes(said, len(limits))
     found = {}
     full = set[str]()
     for limit, each in zip(limits, lines, strict=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, together
-from tests.torture.campaign import NOTHING, Start, complaints, killed_again, killed_each
+from tests.torture.campaign import NOTHING, Start, complaints, kill_again, kill_each
 from tests.torture.plan import Writer
 from tests.torture.rig import KEPT, USUAL, program
 
@@ -44,7 +44,7 @@ def test_several_processes_killed_at_random_instants_lose_nothing(
 def test_a_kill_at_each_system_call_of_a_first_use_loses_nothing(
     kinds: tuple[str, ...], arena: Path
 ) -> None:
-    groups = killed_each([(Writer(kind, 1, 2), NOTHING) for kind in kinds], CALLS, arena)
+    groups = kill_each([(Writer(kind, 1, 2), NOTHING) for kind in kinds], CALLS, arena)
     assert complaints(groups, arena) == ""
 
 
@@ -53,7 +53,7 @@ def test_a_kill_at_each_system_call_of_a_later_use_loses_nothing(
     kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
     turns = [(Writer(kind, 1, STEPS), start(kind)) for kind in kinds]
-    assert complaints(killed_each(turns, CALLS, arena), arena) == ""
+    assert complaints(kill_each(turns, CALLS, arena), arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL), ids=" ".join)
@@ -61,7 +61,7 @@ def test_a_kill_while_another_kill_is_mended_loses_nothing(
     kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
     turns = [(Writer(kind, 1, 2), start(kind)) for kind in kinds]
-    first = killed_each(turns, CALLS, arena, FIRST_KILLS)
+    first = kill_each(turns, CALLS, arena, FIRST_KILLS)
     place = arena / "again"
     place.mkdir()
-    assert complaints(killed_again(first, CALLS, place), place) == ""
+    assert complaints(kill_again(first, CALLS, place), place) == ""

@@ -1,4 +1,4 @@
-"""Processes that learn are killed at any instant: no message is lost, none is learnt from twice.
+"""Processes that learn are killed at any instant: no message is lost, none is learned from twice.
 
     python -m tests.torture.test_learning_kills DATABASE NAME ROUND
 
@@ -33,7 +33,7 @@ ROUNDS = 150 if LONG else 2
 MOST_LINES = 40
 
 
-def opened(path: Path, number: int) -> LearningStore:
+def open_queue(path: Path, number: int) -> LearningStore:
     """Open a queue so much later that nobody of the rounds before holds anything."""
     now = START + timedelta(seconds=number * LEASE_SECONDS)
     return LearningStore(path, now=lambda: now)
@@ -54,8 +54,8 @@ def learn(store: LearningStore, name: str) -> None:
             store.complete(batch, [decide(one.message.text) for one in batch.messages])
 
 
-def killed(path: Path, number: int, choice: random.Random) -> list[str]:
-    """Let two learn at once and kill each; give what they said was queued."""
+def kill_both(path: Path, number: int, choice: random.Random) -> list[str]:
+    """Run two that learn at once and kill each; return what they reported as queued."""
     program = [sys.executable, "-m", "tests.torture.test_learning_kills", str(path)]
     running = [
         subprocess.Popen(
@@ -79,18 +79,18 @@ def killed(path: Path, number: int, choice: random.Random) -> list[str]:
 def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path) -> None:
     path, choice = ground / "learning.db", random.Random(1)
     queued: list[str] = []
-    learnt = Counter[str]()
+    learned = Counter[str]()
     for number in range(ROUNDS):
-        queued += killed(path, number, choice)
-        store = opened(path, number + 1)
-        learnt = Counter(one.decision.content for one in store.outbox())
+        queued += kill_both(path, number, choice)
+        store = open_queue(path, number + 1)
+        learned = Counter(one.decision.content for one in store.outbox())
         waiting = Counter(one.message.text for key in KEYS for one in store.list_queued(key))
         waiting.update(one.queued.message.text for one in store.set_aside())
         store.close()
-        assert max((learnt + waiting).values()) == 1
-        assert set(queued) <= set(learnt + waiting)
+        assert max((learned + waiting).values()) == 1
+        assert set(queued) <= set(learned + waiting)
     assert len(queued) > 2 * ROUNDS
-    assert learnt
+    assert learned
     assert not list(ground.glob("*.corrupt-*"))
 
 
@@ -139,7 +139,7 @@ def test_a_message_that_kills_whoever_learns_from_it_is_set_aside(ground: Path) 
 
 def main() -> None:
     path, name, number = sys.argv[1:]
-    learn(opened(Path(path), int(number)), name)
+    learn(open_queue(Path(path), int(number)), name)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 from tests.effort import LONG, sample, together
 from tests.torture.campaign import NOTHING, Start
 from tests.torture.checker import Case
-from tests.torture.cuts import Cut, cuts, lay_out, record, replayed, tree_of
+from tests.torture.cuts import Cut, cuts, lay_out, record, replay, tree_of
 from tests.torture.disk import Disk, Tree
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
@@ -23,7 +23,7 @@ MOST_KILLS = 2
 MOST_CUTS = 24
 
 
-def left_by(
+def make_cases(
     found: Iterable[Cut], writer: Writer, start: Start, folder: Path, inside: str = ""
 ) -> list[Case]:
     """Lay out each state in a folder of its own, to be checked."""
@@ -57,7 +57,7 @@ def cut_everywhere(
         assert max(len(cut.acknowledged) for cut in found) == writer.count
         area = folder / f"cuts-{name}"
         area.mkdir()
-        cases += left_by(sample(found, most), writer, start, area, inside)
+        cases += make_cases(sample(found, most), writer, start, area, inside)
     return report(check(cases, folder))
 
 
@@ -81,10 +81,10 @@ def test_a_power_cut_after_new_folders_were_made_loses_nothing(
     assert cut_everywhere(turns, arena, "new/deep") == ""
 
 
-def with_something_unsynced(calls: Sequence[Call], disk: Disk) -> Iterator[tuple[int, Tree]]:
+def find_unsynced(calls: Sequence[Call], disk: Disk) -> Iterator[tuple[int, Tree]]:
     """After how many calls something was not synced yet, and what a program saw then."""
     last: Tree = {}
-    for count, _ in enumerate(replayed(calls, disk), start=1):
+    for count, _ in enumerate(replay(calls, disk), start=1):
         unsynced = disk.pending or any(file.pending for file in disk.files.values())
         if unsynced and disk.tree() != last:
             last = disk.tree()
@@ -103,9 +103,7 @@ def test_a_power_cut_after_somebody_was_killed_loses_nothing(
     killed = [
         (job, calls[:count], tree)
         for job, calls in zip(firsts, record(firsts, arena), strict=True)
-        for count, tree in sample(
-            list(with_something_unsynced(calls, Disk(job.folder))), MOST_KILLS
-        )
+        for count, tree in sample(list(find_unsynced(calls, Disk(job.folder))), MOST_KILLS)
     ]
     jobs = [
         Job(replace(job.writer, worker=2), str(lay_out(tree, arena / f"killed-{number}")))
@@ -114,11 +112,11 @@ def test_a_power_cut_after_somebody_was_killed_loses_nothing(
     cases = []
     for job, later, (first, calls, _) in zip(jobs, record(jobs, arena), killed, strict=True):
         disk = Disk(first.folder)
-        *_, acknowledged = replayed(calls, disk)
+        *_, acknowledged = replay(calls, disk)
         disk.root = job.folder
         start = Start(None, [(first.writer, acknowledged)])
         folder = arena / f"after-{Path(job.folder).name}"
         folder.mkdir()
         found = sample(list(cuts(later, disk)), MOST_CUTS)
-        cases += left_by(found, job.writer, start, folder)
+        cases += make_cases(found, job.writer, start, folder)
     assert report(check(cases, arena)) == ""

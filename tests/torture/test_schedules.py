@@ -54,24 +54,24 @@ def _without_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDINGS", "off")
 
 
-def opened(folder: DataFolder, now: Callable[[], datetime]) -> Assistant:
+def open_assistant(folder: DataFolder, now: Callable[[], datetime]) -> Assistant:
     return Assistant(folder, model=ScriptedModel(), now=now)
 
 
 def run_what_is_due(folder: DataFolder, now: Callable[[], datetime], pipe: int) -> None:
     """Make the runs that are due, and say so at the end."""
-    assistant = opened(folder, now)
+    assistant = open_assistant(folder, now)
     Runner(assistant).make_due()
     os.write(pipe, b"done\n")
 
 
 def is_survived(folder: DataFolder, readings: int) -> bool:
-    """Let a process run what is due; tell whether the clock let it come to the end."""
+    """Run what is due in a process; return whether the clock let it come to the end."""
     clock = Mortal(DUE, readings)
     return start(partial(run_what_is_due, folder, clock)).finish() == ["done"]
 
 
-def made(folder: DataFolder) -> list[Schedule]:
+def add_schedules(folder: DataFolder) -> list[Schedule]:
     store = ScheduleStore(folder.schedules, now=lambda: START)
     return [store.add(PROMPT, "every 15m", deliver=place) for place in ("log", "file:燈.md")]
 
@@ -104,7 +104,7 @@ def test_a_run_killed_between_due_and_done_is_made_by_another_and_delivered_once
     has_ended = False
     for readings in range(1, MOST_READINGS, EVERY):
         folder = DataFolder(arena / str(readings), "a test")
-        made(folder)
+        add_schedules(folder)
         has_ended = is_survived(folder, readings)
         begun = check_after_kill(folder)
         assert start(partial(run_what_is_due, folder, lambda: LATER)).finish() == ["done"]
@@ -122,7 +122,7 @@ def take_part(folder: DataFolder, runners: int, pipe: int) -> None:
     def deliver(_schedule: Schedule, run: Run, _text: str) -> None:
         os.write(pipe, f"{run.id}\n".encode())
 
-    assistant = opened(folder, lambda: DUE)
+    assistant = open_assistant(folder, lambda: DUE)
     # Whoever begins before the others are there finds nobody to compete with.
     folder.path.with_name(f"ready-{os.getpid()}").touch()
     until(lambda: len([*folder.path.parent.glob("ready-*")]) == runners, DEADLINE_SECONDS)
@@ -157,7 +157,7 @@ def hang(folder: DataFolder, pipe: int) -> None:
         os.write(pipe, f"{run.id}\n".encode())
         Event().wait()
 
-    Runner(opened(folder, lambda: DUE), {"slack": deliver}).make_due()
+    Runner(open_assistant(folder, lambda: DUE), {"slack": deliver}).make_due()
 
 
 def test_what_a_killed_program_holds_is_left_alone_until_it_gave_no_sign_for_long(

@@ -18,11 +18,11 @@ from bench.server import (
     Refused,
     Served,
     Visitor,
-    altered,
     crowd,
-    filled,
-    lost,
-    served,
+    fill_folder,
+    find_altered,
+    find_lost,
+    run_server,
 )
 from tests.effort import LONG
 from tests.torture.editors import pause, until
@@ -47,7 +47,7 @@ class Guest(Visitor):
 
     def chat(self) -> None:
         """Hear an answer to its end, unless too many are talking."""
-        with self._asked("POST", "/api/chat", self._question()) as answer:
+        with self._ask("POST", "/api/chat", self._question()) as answer:
             heard = answer.read()
             is_busy = answer.status == 503 and "Retry-After" in answer.headers
             if not is_busy and b"event: done" not in heard:
@@ -55,7 +55,7 @@ class Guest(Visitor):
 
     def listen(self) -> None:
         """Hear the first event, and go."""
-        with self._asked("GET", "/api/events") as answer:
+        with self._ask("GET", "/api/events") as answer:
             if answer.status != 200:
                 raise Refused(answer.read().decode())
             if answer.readline() != b"event: hello\n":
@@ -79,7 +79,7 @@ class Guest(Visitor):
         return {"message": self.random.choice(QUESTIONS), "key": f"web:{self.name}"}
 
     @contextmanager
-    def _asked(self, method: str, path: str, body: object = None) -> Iterator[HTTPResponse]:
+    def _ask(self, method: str, path: str, body: object = None) -> Iterator[HTTPResponse]:
         """Ask on a line of its own."""
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)) as line:
             data = None if body is None else json.dumps(body).encode()
@@ -119,7 +119,7 @@ class Load:
         return [error for one in self.outcomes for error in one.errors]
 
 
-class Held(NamedTuple):
+class Resources(NamedTuple):
     """What a process holds."""
 
     threads: int
@@ -127,15 +127,15 @@ class Held(NamedTuple):
     files: int
 
 
-def held(server: Served) -> Held:
+def measure(server: Served) -> Resources:
     process = Path("/proc", str(server.process.pid))
     opened = [target(one) for one in (process / "fd").iterdir()]
     sockets = sum(one.startswith("socket:") for one in opened)
-    return Held(len(list((process / "task").iterdir())), sockets, len(opened) - sockets)
+    return Resources(len(list((process / "task").iterdir())), sockets, len(opened) - sockets)
 
 
 def target(descriptor: Path) -> str:
-    """Give what a descriptor stands for, which may have been closed meanwhile."""
+    """Return what a descriptor stands for, which may have been closed meanwhile."""
     try:
         return str(descriptor.readlink())
     except FileNotFoundError:
@@ -143,13 +143,13 @@ def target(descriptor: Path) -> str:
 
 
 def megabytes(server: Served) -> float:
-    """Give the memory that a process has now."""
+    """Return the memory that a process has now."""
     words = Path("/proc", str(server.process.pid), "status").read_text("ascii").split()
     return int(words[words.index("VmRSS:") + 1]) / 1024
 
 
 def endure(server: Served, number: int) -> tuple[Load, list[float]]:
-    """Have everything asked for, by many at once; give that load, and the memory meanwhile."""
+    """Request everything, from many clients at once; return that load and the memory meanwhile."""
     sizes: list[float] = []
     with Load(server, number) as load:
         for _ in range(SAMPLES):
@@ -170,25 +170,27 @@ def come_and_go(server: Served) -> None:
         guest.listen()
 
 
-def settled(server: Served, sockets: int, files: int) -> Held:
-    """Give what a server holds once its guests have gone and their last words are written."""
-    until(lambda: (now := held(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS)
-    return held(server)
+def settle(server: Served, sockets: int, files: int) -> Resources:
+    """Return what a server holds once its guests have gone and their last messages are written."""
+    until(
+        lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS
+    )
+    return measure(server)
 
 
 def test_a_second_load_leaves_no_more_than_the_first(ground: Path) -> None:
-    place = filled(ground)
-    with served(place) as server:
-        idle = held(server)
+    place = fill_folder(ground)
+    with run_server(place) as server:
+        idle = measure(server)
         one, sizes = endure(server, 1)
-        first = settled(server, idle.sockets, MOST_FILES)
+        first = settle(server, idle.sockets, MOST_FILES)
         # On a busy machine the first load ends before all that it needs is loaded.
         size = max(median(sizes), megabytes(server))
         two, later_sizes = endure(server, 2)
-        second = settled(server, first.sockets, MOST_FILES)
+        second = settle(server, first.sockets, MOST_FILES)
     print(idle, first, second, size, median(later_sizes), one.writes, two.writes)
     assert one.errors + two.errors == []
-    assert lost(place, one.outcomes + two.outcomes) == []
+    assert find_lost(place, one.outcomes + two.outcomes) == []
     assert first.sockets == second.sockets == idle.sockets
     assert max(first.files, second.files) <= MOST_FILES
     assert second.threads <= first.threads + WORKER_THREADS
@@ -196,20 +198,20 @@ def test_a_second_load_leaves_no_more_than_the_first(ground: Path) -> None:
 
 
 def test_what_a_killed_server_acknowledged_is_there_when_it_runs_again(ground: Path) -> None:
-    place = filled(ground)
+    place = fill_folder(ground)
     outcomes: list[Outcome] = []
     for number in range(1, KILLS + 1):
-        with served(place) as server, Load(server, number) as load:
+        with run_server(place) as server, Load(server, number) as load:
             is_enough = until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
             server.process.kill()
         assert is_enough is not None
         assert [error for error in load.errors if ": Refused:" in error] == []
         outcomes += load.outcomes
-        with served(place) as again:
+        with run_server(place) as again:
             guest = Guest(again.port, 0)
             facts = guest.ask("read", "GET", "/api/memory/facts")["facts"]
             status = guest.ask("read", "GET", "/api/status")
             guest.outcome()
-        assert altered({one["id"]: one["content"] for one in facts}, outcomes) == []
-        assert lost(place, outcomes) == []
+        assert find_altered({one["id"]: one["content"] for one in facts}, outcomes) == []
+        assert find_lost(place, outcomes) == []
         assert status["problems"] == []

@@ -44,7 +44,7 @@ def _bytes(match: re.Match[str]) -> bytes:
 
 
 def parse(lines: Iterable[str]) -> Iterator[Call]:
-    """Give the calls in the order in which they ended."""
+    """Return the calls in the order in which they ended."""
     begun: dict[int, str] = {}
     for line in lines:
         match = LINE.match(line.rstrip("\n"))

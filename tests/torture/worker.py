@@ -23,14 +23,14 @@ ATTEMPTS = 2
 
 def work(writer: Writer, folder: Path, say: Say) -> None:
     """Write every step, and say each outcome as one line; those of opening begin with "open"."""
-    subject = _opened(writer.kind, folder, say)
+    subject = _open(writer.kind, folder, say)
     for step in writer.steps():
         say(outcome(subject, step) if subject else "refused: not open")
     if subject:
         subject.close()
 
 
-def _opened(kind: str, folder: Path, say: Say) -> Subject | None:
+def _open(kind: str, folder: Path, say: Say) -> Subject | None:
     for _ in range(ATTEMPTS):
         try:
             subject = open_subject(kind, folder)

@@ -30,7 +30,7 @@ def talk_in(found: Iterable[Found]) -> FoundConversation:
     return talk
 
 
-def shown(talk: FoundConversation) -> list[tuple[str, str]]:
+def list_shown(talk: FoundConversation) -> list[tuple[str, str]]:
     path: list[FoundMessage] = []
     place: int | None = range(len(talk.messages))[talk.leaf]
     while place is not None:
@@ -43,7 +43,7 @@ def memories_in(found: Iterable[Found]) -> list[str]:
     return [one.text for one in found if isinstance(one, FoundMemory)]
 
 
-def skipped_in(found: Iterable[Found]) -> dict[str, int]:
+def count_skipped(found: Iterable[Found]) -> dict[str, int]:
     return {one.reason: one.count for one in found if isinstance(one, Skipped)}
 
 
@@ -51,7 +51,7 @@ def test_chatgpt_shows_the_path_to_the_current_node_and_keeps_the_other_branch()
     talk = talk_in(formats.read_chatgpt_conversation(samples.chatgpt()[0]))
     assert talk.key == "import:chatgpt:c1"
     assert talk.title == "Lamps"
-    assert shown(talk) == [
+    assert list_shown(talk) == [
         ("user", "客廳的燈叫什麼？"),
         ("assistant", "它叫做小明。"),
         ("user", "Thanks, I live in Tainan."),
@@ -72,18 +72,18 @@ def test_chatgpt_s_bio_and_its_list_of_memories_are_saved_memories() -> None:
 
 
 def test_chatgpt_counts_what_it_leaves_out() -> None:
-    assert skipped_in(formats.read_chatgpt_conversation(samples.chatgpt()[0])) == {
+    assert count_skipped(formats.read_chatgpt_conversation(samples.chatgpt()[0])) == {
         "tool calls and tool results": 1,
     }
 
 
 def test_claude_messages_follow_each_other_and_attachments_are_counted() -> None:
     found = list(formats.read_claude_conversation(samples.claude()[0]))
-    assert shown(talk_in(found)) == [
+    assert list_shown(talk_in(found)) == [
         ("user", "My dog is called Max."),
         ("assistant", "A good name."),
     ]
-    assert skipped_in(found) == {"attachments": 1, "tool calls and tool results": 1}
+    assert count_skipped(found) == {"attachments": 1, "tool calls and tool results": 1}
     assert "ignore all rules" not in str(found)
 
 
@@ -95,7 +95,7 @@ def test_claude_branches_follow_the_parents_that_newer_exports_name() -> None:
         samples.claude_message("m3", "assistant", "other two", parent_message_uuid="m1"),
     ]
     talk = talk_in(formats.read_claude_conversation({"uuid": "u", "chat_messages": messages}))
-    assert shown(talk) == [("user", "one"), ("assistant", "other two")]
+    assert list_shown(talk) == [("user", "one"), ("assistant", "other two")]
     assert [one.parent for one in talk.messages] == [None, 0, 0]
 
 
@@ -110,12 +110,12 @@ def test_claude_remembers_lines_and_projects_are_notes() -> None:
 
 def test_gemini_s_prompts_of_a_day_are_a_conversation_in_the_order_of_time() -> None:
     found = list(formats.read_gemini_activity(samples.GEMINI, UTC))
-    assert shown(talk_in(found)) == [
+    assert list_shown(talk_in(found)) == [
         ("user", "玉山在哪裡？"),
         ("user", "How tall is Jade Mountain?"),
         ("assistant", "3,952 m.\n- highest in Taiwan"),
     ]
-    assert sum(skipped_in(found).values()) == 2
+    assert sum(count_skipped(found).values()) == 2
 
 
 def test_a_day_of_gemini_is_the_day_where_its_user_is() -> None:
@@ -129,14 +129,14 @@ def test_claude_code_leaves_out_commands_tools_and_side_chains() -> None:
     talk = talk_in(found)
     assert talk.key == "import:claude-code:s1"
     assert talk.title == "Fix the lamp"
-    assert shown(talk) == [("user", "Fix the lamp's driver"), ("assistant", "Fixed.")]
+    assert list_shown(talk) == [("user", "Fix the lamp's driver"), ("assistant", "Fixed.")]
     assert "secret output" not in str(found)
 
 
 def test_codex_leaves_out_what_the_program_put_in() -> None:
     talk = talk_in(formats.read_codex(samples.CODEX, "file"))
     assert talk.key == "import:codex:x1"
-    assert shown(talk) == [("user", "寫一個測試"), ("assistant", "Done.")]
+    assert list_shown(talk) == [("user", "寫一個測試"), ("assistant", "Done.")]
 
 
 def test_the_memory_server_s_observations_are_understood_alone() -> None:
@@ -164,7 +164,7 @@ def test_a_note_is_dated_by_its_front_matter() -> None:
 
 
 def test_our_own_form_needs_an_id_and_messages() -> None:
-    assert shown(talk_in(recognition.read_own_form(samples.OWN_FORM)))[0] == (
+    assert list_shown(talk_in(recognition.read_own_form(samples.OWN_FORM)))[0] == (
         "user",
         "我喜歡烏龍茶",
     )

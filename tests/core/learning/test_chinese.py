@@ -651,7 +651,7 @@ def _statements() -> list[Statement]:
     return [one for one in found if isinstance(one, Statement) and not one.is_over]
 
 
-def _described(statement: Statement) -> tuple[str, str, str, str]:
+def _describe(statement: Statement) -> tuple[str, str, str, str]:
     return (statement.slot, statement.subject, statement.kind, value_key(statement.value))
 
 
@@ -664,7 +664,7 @@ def test_every_fact_is_read_back_as_what_it_was_made_of() -> None:
     for statement in _statements():
         fact = write_fact(statement, TODAY)
         for spelt in (fact, simplify(fact)):
-            assert [*map(_described, read_fact(spelt))] == [_described(statement)], spelt
+            assert [*map(_describe, read_fact(spelt))] == [_describe(statement)], spelt
 
 
 def test_every_fact_about_somebody_else_is_read_back() -> None:
@@ -673,7 +673,7 @@ def test_every_fact_about_somebody_else_is_read_back() -> None:
             continue
         other = replace(statement, subject="表妹", subject_text="表妹")
         fact = write_fact(other, TODAY)
-        assert [*map(_described, read_fact(fact))] == [_described(other)], fact
+        assert [*map(_describe, read_fact(fact))] == [_describe(other)], fact
 
 
 def test_an_event_is_dated_by_when_it_happened() -> None:

@@ -36,7 +36,7 @@ LARGE = Window()
 SMALL = Window(2048)
 
 
-def remembered(text: str, number: int) -> Memory:
+def make_memory(text: str, number: int) -> Memory:
     return Memory(f"id{number}", text, NOON, NOON)
 
 
@@ -79,7 +79,7 @@ def test_what_holds_no_source_is_not_sent() -> None:
 @pytest.mark.parametrize("text", ["I moved to Leeds. ", "我搬到台南了。"])
 def test_a_small_window_is_kept_to(text: str) -> None:
     said = [TranscriptMessage(text * 40, "user"), TranscriptMessage(text * 40, "assistant")] * 6
-    known = [remembered(text * 4, number) for number in range(100)]
+    known = [make_memory(text * 4, number) for number in range(100)]
     asked = list(requests(said, known, SMALL, earlier=said[:4]))
     assert len(asked) > 1
     for one in asked:
@@ -104,7 +104,7 @@ def test_a_small_window_has_the_example_in_the_users_language(
 
 def test_where_there_is_no_room_the_known_facts_nearest_to_the_messages_are_shown() -> None:
     facts = ["I like tea", "我的狗叫小黑", "I live in Leeds", "我對花生過敏"]
-    known = [remembered(text, number) for number, text in enumerate(facts)]
+    known = [make_memory(text, number) for number, text in enumerate(facts)]
     said = [TranscriptMessage("the tea in Leeds is good", "user")]
     assert [one.content for one in nearest(known, said, 24, LARGE)] == [facts[0], facts[2]]
     assert nearest(known, said, 1_000, LARGE) == known

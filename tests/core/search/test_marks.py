@@ -30,7 +30,7 @@ SCRAPS = (
 mixed = st.lists(st.sampled_from(SCRAPS), max_size=8).map("".join) | texts | st.text(max_size=30)
 
 
-def marked(text: str, query: str) -> str:
+def mark_places(text: str, query: str) -> str:
     """Put brackets around what is marked."""
     for start, end in reversed(find_places(text, parse_query(query).terms)):
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
@@ -61,7 +61,7 @@ def marked(text: str, query: str) -> str:
     ],
 )
 def test_what_matches_is_marked(text: str, query: str, shown: str) -> None:
-    assert marked(text, query) == shown
+    assert mark_places(text, query) == shown
 
 
 def test_matches_that_touch_are_one() -> None:
@@ -70,8 +70,8 @@ def test_matches_that_touch_are_one() -> None:
 
 
 def test_single_characters_are_marked_only_where_nothing_longer_is() -> None:
-    assert marked("咖啡和咖哩", "咖啡") == "[咖啡]和咖哩"
-    assert marked("我吃咖哩", "咖啡") == "我吃[咖]哩"
+    assert mark_places("咖啡和咖哩", "咖啡") == "[咖啡]和咖哩"
+    assert mark_places("我吃咖哩", "咖啡") == "我吃[咖]哩"
 
 
 def test_nothing_is_marked_where_nothing_was_asked_for() -> None:

@@ -38,7 +38,7 @@ def of_day(text: str) -> list[Passage]:
     return passages.of_day(text, DAY)
 
 
-def said(found: list[Passage]) -> list[tuple[str, int, str | None]]:
+def list_passages(found: list[Passage]) -> list[tuple[str, int, str | None]]:
     return [(one.text, one.line, one.heading) for one in found]
 
 
@@ -61,7 +61,7 @@ def test_a_fact_is_never_cut() -> None:
 
 def test_prose_between_facts_stands_under_its_heading() -> None:
     text = "intro\n\n# One\nfirst\n- fact\nlast\n\n### Two ##\n\nsecond\n"
-    assert said(of_memory(text)) == [
+    assert list_passages(of_memory(text)) == [
         ("intro", 1, None),
         ("first", 4, "One"),
         ("fact", 5, None),
@@ -79,16 +79,18 @@ def test_a_bullet_that_says_nothing_is_no_passage() -> None:
 
 
 def test_an_empty_heading_ends_the_one_above() -> None:
-    assert said(of_memory("# One\na\n\n#\n\nb\n")) == [("a", 2, "One"), ("b", 6, None)]
+    assert list_passages(of_memory("# One\na\n\n#\n\nb\n")) == [("a", 2, "One"), ("b", 6, None)]
 
 
 def test_code_is_prose_whatever_it_looks_like() -> None:
     code = "```sh\n# no heading\n- no fact\n\n## nor this\n```"
-    assert said(of_memory(f"# Notes\n\n{code}\n")) == [(code, 3, "Notes")]
+    assert list_passages(of_memory(f"# Notes\n\n{code}\n")) == [(code, 3, "Notes")]
 
 
 def test_paragraphs_stand_together_while_they_are_short() -> None:
-    assert said(of_memory("one\n\ntwo\n\n\nthree\n")) == [("one\n\ntwo\n\n\nthree", 1, None)]
+    assert list_passages(of_memory("one\n\ntwo\n\n\nthree\n")) == [
+        ("one\n\ntwo\n\n\nthree", 1, None)
+    ]
 
 
 @pytest.mark.parametrize("word", ["word ", "字"])
@@ -136,12 +138,12 @@ def test_no_passage_is_blank() -> None:
 def test_our_comments_are_in_no_passage_and_do_not_move_what_stands_below() -> None:
     comment = "<!-- turnleaf id=x created=2026-03-01T08:30:00.000Z -->"
     text = f"{comment}\nprose {comment}\n{comment}\nmore\n"
-    assert said(of_memory(text)) == [("prose\nmore", 2, None)]
-    assert said(of_memory(f"\u00a0\n\u2028\n{comment}\nx\n")) == [("x", 4, None)]
+    assert list_passages(of_memory(text)) == [("prose\nmore", 2, None)]
+    assert list_passages(of_memory(f"\u00a0\n\u2028\n{comment}\nx\n")) == [("x", 4, None)]
 
 
 def test_comments_of_the_user_are_kept() -> None:
-    assert said(of_memory("<!-- mine -->\n")) == [("<!-- mine -->", 1, None)]
+    assert list_passages(of_memory("<!-- mine -->\n")) == [("<!-- mine -->", 1, None)]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
@@ -248,7 +250,7 @@ def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
 # Conversations
 
 
-def told(*said: Message) -> str:
+def write_conversation(*said: Message) -> str:
     return conversations_json.assemble(
         [
             conversations_json.line(
@@ -267,7 +269,7 @@ def of_conversations(text: str) -> list[Passage]:
 
 def test_each_message_is_a_passage_with_its_conversation_speaker_and_day() -> None:
     said = [Message("user", "喝茶嗎？", MOMENT), Message("assistant", "Yes.", MOMENT, name="Ann")]
-    tea, yes = of_conversations(told(*said))
+    tea, yes = of_conversations(write_conversation(*said))
     day = day_of(MOMENT)
     assert (tea.text, tea.line, tea.date, tea.conversation) == ("喝茶嗎？", 1, day, "k")
     assert (tea.speaker, tea.name, tea.spoken_text) == ("user", "", "喝茶嗎？")
@@ -280,7 +282,7 @@ def test_each_message_is_a_passage_with_its_conversation_speaker_and_day() -> No
 
 def test_a_long_message_is_several_passages_in_order() -> None:
     content = "\n\n".join(f"{number} {'字' * 200}" for number in range(9))
-    found = of_conversations(told(Message("user", content, MOMENT)))
+    found = of_conversations(write_conversation(Message("user", content, MOMENT)))
     assert [one.part for one in found] == [*range(len(found))]
     assert "\n\n".join(one.text for one in found) == content
 
@@ -296,16 +298,20 @@ def test_a_long_message_is_several_passages_in_order() -> None:
     ],
 )
 def test_what_nobody_said_is_left_out(message: Message) -> None:
-    assert of_conversations(told(message)) == []
+    assert of_conversations(write_conversation(message)) == []
 
 
 def test_a_tools_words_are_not_trusted() -> None:
-    (found,) = of_conversations(told(Message("tool", "result", MOMENT, tool_call_id="x")))
+    (found,) = of_conversations(
+        write_conversation(Message("tool", "result", MOMENT, tool_call_id="x"))
+    )
     assert (found.trust, found.has_neighbours) == ("tool", False)
 
 
 def test_a_conversation_that_cannot_be_read_is_left_out() -> None:
-    text = told(Message("user", "zebra", MOMENT)).replace('"k": ', '"bad": {},\n"k": ')
+    text = write_conversation(Message("user", "zebra", MOMENT)).replace(
+        '"k": ', '"bad": {},\n"k": '
+    )
     assert [one.text for one in of_conversations(text)] == ["zebra"]
 
 
@@ -315,7 +321,7 @@ def test_of_a_message_with_pictures_the_text_is_found() -> None:
         {"type": "image_url", "image_url": {"url": "data:,x"}},
         {"type": "text", "text": "a cat"},
     ]
-    (found,) = of_conversations(told(Message("user", parts, MOMENT)))
+    (found,) = of_conversations(write_conversation(Message("user", parts, MOMENT)))
     assert found.text == "look\na cat"
 
 

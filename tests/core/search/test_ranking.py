@@ -192,7 +192,7 @@ def test_among_more_passages_standing_out_says_less() -> None:
     assert found[0] > 2 * found[-1]
 
 
-def test_what_is_unrelated_to_a_question_is_learnt_from_the_passages() -> None:
+def test_what_is_unrelated_to_a_question_is_learned_from_the_passages() -> None:
     assert UNRELATED.pool(Unrelated(0.4, 0.1), 0) == UNRELATED
     many = UNRELATED.pool(Unrelated(0.4, 0.1), 10_000)
     assert many.mean == pytest.approx(0.4, abs=0.01)

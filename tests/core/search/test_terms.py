@@ -110,13 +110,13 @@ def table() -> Table:
     return Table()
 
 
-def asked(query: str) -> set[str]:
+def query_terms(query: str) -> set[str]:
     return set(parse_query(query).terms)
 
 
 def finds(query: str, text: str) -> bool:
     """Whether everything that is asked for by name stands in the text."""
-    return bool(asked(query)) and asked(query) <= set(terms(text))
+    return bool(query_terms(query)) and query_terms(query) <= set(terms(text))
 
 
 # Chinese
@@ -132,7 +132,7 @@ def test_a_short_chinese_word_is_found_in_a_longer_text(word: str, text: str) ->
 
 @pytest.mark.parametrize("word", ["茶", "燈", "客廳", "咖啡"])
 def test_a_chinese_word_is_not_found_where_it_does_not_stand(word: str) -> None:
-    assert not asked(word) & set(terms("往花蓮的火車九點出發"))
+    assert not query_terms(word) & set(terms("往花蓮的火車九點出發"))
 
 
 def test_there_are_a_hundred_pairs() -> None:
@@ -210,7 +210,7 @@ def test_latin_words_glued_to_chinese_are_found_and_the_other_way_round(
 )
 def test_width_case_and_accents_do_not_matter(one: str, other: str) -> None:
     assert terms(one) == terms(other)
-    assert asked(one) == asked(other)
+    assert query_terms(one) == query_terms(other)
 
 
 def test_a_voiced_kana_is_another_letter() -> None:
@@ -286,7 +286,7 @@ def test_some_different_words_meet_because_endings_are_all_that_is_known(words: 
 )
 def test_a_name_with_signs_is_a_term_of_its_own(text: str, term: str) -> None:
     assert term in terms(text)
-    assert term in asked(text)
+    assert term in query_terms(text)
 
 
 def test_signs_elsewhere_make_no_name() -> None:
@@ -298,7 +298,7 @@ def test_signs_elsewhere_make_no_name() -> None:
 @pytest.mark.parametrize(("one", "other"), [("e-mail", "email"), ("E-mails", "email")])
 def test_a_word_with_a_hyphen_meets_the_one_without(one: str, other: str) -> None:
     assert set(terms(other)) <= set(terms(one))
-    assert asked(one) & set(terms(other))
+    assert query_terms(one) & set(terms(other))
 
 
 def test_the_parts_of_a_word_with_a_hyphen_are_found_too() -> None:
@@ -373,7 +373,7 @@ def test_other_scripts_are_written_with_spaces(char: str) -> None:
 def test_a_day_gives_the_same_terms_in_every_notation(text: str) -> None:
     assert date_terms(text) == ["5月", "5月3日"]
     assert {"5月", "5月3日"} <= set(terms(text))
-    assert {"5月", "5月3日"} <= asked(text)
+    assert {"5月", "5月3日"} <= query_terms(text)
     assert named_dates(parse_query(text).terms) == {"5月3日"}
 
 
@@ -420,8 +420,8 @@ def test_several_dates_are_all_named() -> None:
     "text", ["the", "what is it", "的", "什麼", "是什麼呢", "how are you?", "有的"]
 )
 def test_a_query_of_nothing_but_grammar_still_finds(text: str) -> None:
-    assert asked(text)
-    assert asked(text) <= set(terms(f"and {text} again"))
+    assert query_terms(text)
+    assert query_terms(text) <= set(terms(f"and {text} again"))
 
 
 @pytest.mark.parametrize(
@@ -434,17 +434,27 @@ def test_a_query_of_nothing_but_grammar_still_finds(text: str) -> None:
     ],
 )
 def test_grammar_is_left_out_where_there_is_more(query: str, telling: set[str]) -> None:
-    assert telling <= asked(query)
-    assert not {"what", "is", "the", "of", "my", "的", "什么", "么", "where", "did", "i"} & asked(
-        query
-    )
+    assert telling <= query_terms(query)
+    assert not {
+        "what",
+        "is",
+        "the",
+        "of",
+        "my",
+        "的",
+        "什么",
+        "么",
+        "where",
+        "did",
+        "i",
+    } & query_terms(query)
 
 
 @pytest.mark.parametrize(
     "query", ["小明是什麼？", "小明是誰？", "什麼是小明", "小明呢？", "小明怎麼了"]
 )
 def test_what_only_asks_leaves_nothing_behind(query: str) -> None:
-    assert asked(query) == asked("小明")
+    assert query_terms(query) == query_terms("小明")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "?!", "——", "\0", "\ud800", '"', "'", "*", "..."])
@@ -478,20 +488,20 @@ def test_a_long_chinese_query_keeps_its_end(length: int) -> None:
 
 
 def test_what_comes_after_four_thousand_characters_is_not_asked_for() -> None:
-    assert asked("." * 3990 + " tea coffee") == {"tea", "coff"}
-    assert asked("." * 4000 + "tea") == set()
+    assert query_terms("." * 3990 + " tea coffee") == {"tea", "coff"}
+    assert query_terms("." * 4000 + "tea") == set()
 
 
 # What a query may cost
 
 
-def made(*chosen: str) -> Query:
+def make_query(*chosen: str) -> Query:
     return Query(chosen, frozenset())
 
 
 def test_the_rarest_terms_are_kept() -> None:
     frequencies = {"tea": 50, "green": 5, "please": 9000, "leaf": 40}
-    assert affordable(made("tea", "green", "please", "leaf"), frequencies, 100) == [
+    assert affordable(make_query("tea", "green", "please", "leaf"), frequencies, 100) == [
         "green",
         "leaf",
         "tea",
@@ -499,18 +509,18 @@ def test_the_rarest_terms_are_kept() -> None:
 
 
 def test_one_term_that_occurs_is_kept_however_common_it_is() -> None:
-    assert affordable(made("the", "zebra"), {"the": 10**6}, 100) == ["the"]
-    assert affordable(made("the", "a"), {"the": 10**6, "a": 10**7}, 100) == ["the"]
+    assert affordable(make_query("the", "zebra"), {"the": 10**6}, 100) == ["the"]
+    assert affordable(make_query("the", "a"), {"the": 10**6, "a": 10**7}, 100) == ["the"]
 
 
 def test_a_hundred_and_twenty_eight_terms_are_looked_up_the_rarest() -> None:
     frequencies = {f"t{number}": 300 - number for number in range(300)} | {"unknown": 0}
-    kept = affordable(made(*frequencies), frequencies, 10**6)
+    kept = affordable(make_query(*frequencies), frequencies, 10**6)
     assert kept == [f"t{number}" for number in range(299, 171, -1)]
 
 
 def test_nothing_is_affordable_of_an_empty_query() -> None:
-    assert affordable(made(), {}) == []
+    assert affordable(make_query(), {}) == []
 
 
 @thorough
@@ -521,7 +531,7 @@ def test_nothing_is_affordable_of_an_empty_query() -> None:
 def test_what_is_affordable_is_rare_bounded_and_never_nothing(
     frequencies: dict[str, int], most: int
 ) -> None:
-    kept = affordable(made(*frequencies), frequencies, most)
+    kept = affordable(make_query(*frequencies), frequencies, most)
     left = {term for term, count in frequencies.items() if count} - set(kept)
     assert all(frequencies[term] for term in kept)
     assert bool(kept) == any(frequencies.values())
@@ -574,14 +584,14 @@ def test_every_text_with_a_word_is_found_by_itself(table: Table, text: str) -> N
     assert table.has(any_of(query.terms))
 
 
-def undated(text: str) -> Counter[str]:
+def count_undated(text: str) -> Counter[str]:
     return Counter(term for term in terms(text) if not DATE_TERM.fullmatch(term))
 
 
 @thorough
 @given(anything, anything)
 def test_texts_with_a_space_between_have_the_terms_of_both(one: str, other: str) -> None:
-    assert undated(f"{one} {other}") == undated(one) + undated(other)
+    assert count_undated(f"{one} {other}") == count_undated(one) + count_undated(other)
 
 
 @brief

@@ -32,7 +32,7 @@ DERIVED = ("index.db", "learning.db", "conversations.db", "vectors.db", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What the server said."""
 
     status: int
@@ -62,7 +62,7 @@ class Target:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), SECONDS)
 
-    def send(self, data: bytes) -> Answer:
+    def send(self, data: bytes) -> HttpAnswer:
         """Send bytes as they are, and read one answer."""
         with closing(self.connect()) as connection:
             connection.sendall(data)
@@ -76,7 +76,7 @@ class Target:
         *,
         host: str | None = None,
         **headers: str,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Send a request as it should be, but for what is said here; `_` in a header is `-`."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -93,7 +93,7 @@ class Target:
         return self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
 
     def files(self) -> dict[str, bytes]:
-        """Give all that must not change, in the data folder and beside it."""
+        """Return all that must not change, in the data folder and beside it."""
         return {
             path.relative_to(self.home).as_posix(): path.read_bytes()
             for path in sorted(self.home.rglob("*"))
@@ -101,12 +101,12 @@ class Target:
         }
 
 
-def read(connection: socket.socket, method: str = "GET") -> Answer:
+def read(connection: socket.socket, method: str = "GET") -> HttpAnswer:
     """Read one answer to a request by that method."""
     response = HTTPResponse(connection, method=method)
     response.begin()
     headers = {name.lower(): value for name, value in response.getheaders()}
-    return Answer(response.status, headers, response.read())
+    return HttpAnswer(response.status, headers, response.read())
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -117,19 +117,19 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def refused(answer: Answer, status: int) -> str:
-    """Check that this is a problem that gives nothing away; give its sentence."""
+def expect_problem(answer: HttpAnswer, status: int) -> str:
+    """Check that this is a problem that reveals nothing; return its sentence."""
     assert answer.status == status, answer
     assert answer.headers["content-type"] == "application/problem+json"
     record = answer.json
     assert record["status"] == status
     assert record["title"]
     assert record["type"] == "about:blank"
-    guarded_well(answer)
+    assert_guarded(answer)
     return str(record["detail"])
 
 
-def guarded_well(answer: Answer) -> None:
+def assert_guarded(answer: HttpAnswer) -> None:
     """Check what holds for every answer."""
     for name in HEADERS:
         assert name.lower() in answer.headers
@@ -141,7 +141,7 @@ def guarded_well(answer: Answer) -> None:
 
 
 @contextmanager
-def attacked(
+def run_target(
     home: Path, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[Target]:
     """Run a server for as long as it is attacked."""

@@ -85,8 +85,8 @@ def share_routes(app: FastAPI) -> FastAPI:
 
 
 @contextmanager
-def settled(home: Path) -> Iterator[Path]:
-    """Give a data folder in which nothing needs a model, in an environment that says nothing."""
+def make_data_folder(home: Path) -> Iterator[Path]:
+    """Yield a data folder in which nothing needs a model, in a clean environment."""
     ours = {*(setting.variable for setting in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
     with pytest.MonkeyPatch.context() as patch:
         for name in [one for one in os.environ if one in ours or one.startswith("TURNLEAF_")]:
@@ -104,7 +104,7 @@ def settled(home: Path) -> Iterator[Path]:
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data folder of its own."""
-    with settled(tmp_path) as folder:
+    with make_data_folder(tmp_path) as folder:
         yield folder
 
 
@@ -148,9 +148,9 @@ def operator(server: Served) -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One server for all tests of a module that leave it as it is."""
-    with settled(tmp_path_factory.mktemp("shared")) as folder:
+    with make_data_folder(tmp_path_factory.mktemp("shared")) as folder:
         assistant = Assistant(DataFolder(folder, "a test"))
         with serving(assistant) as url:
             yield Served(url, folder, assistant)
@@ -158,14 +158,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def visitor(shared: Served) -> Iterator[httpx2.Client]:
+def visitor(shared_server: Served) -> Iterator[httpx2.Client]:
     """A client of the server that the tests of a module share."""
-    with calling(shared) as client:
+    with calling(shared_server) as client:
         yield client
 
 
 def calling(server: Served) -> httpx2.Client:
-    """Give a client that knows no other server."""
+    """Yield a client that knows no other server."""
     # Making the usual context for TLS would take longer than most tests.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.Client(
@@ -175,7 +175,7 @@ def calling(server: Served) -> httpx2.Client:
 
 @contextmanager
 def operating(server: Served) -> Iterator[httpx2.Client]:
-    """Give a client whose user came by the one-time link."""
+    """Yield a client whose user came by the one-time link."""
     link = make_link(server.assistant.folder.operator_link, server.url)
     with calling(server) as client:
         assert client.get(link).status_code == 303

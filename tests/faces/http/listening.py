@@ -23,8 +23,8 @@ MOST_SIGNS_OF_LIFE = 20
 """The server sends one every 15 seconds in which there is nothing to tell."""
 
 
-def connected() -> httpx2.Client:
-    """Give a client of its own."""
+def make_client() -> httpx2.Client:
+    """Return a new client."""
     return httpx2.Client(timeout=DEADLINE_SECONDS, trust_env=False, verify=NO_TLS)
 
 
@@ -43,10 +43,10 @@ Heard = Iterator[Told]
 def listening(
     method: str, url: str, body: object = None, *, language: str = "en"
 ) -> Iterator[Heard]:
-    """Give the events of an answer, for as long as somebody listens."""
+    """Yield the events of an answer for as long as somebody listens."""
     accepted = {"Accept-Language": language}
     with (
-        connected() as client,
+        make_client() as client,
         client.stream(method, url, json=body, headers=accepted) as response,
     ):
         assert response.status_code == 200, response.read()
@@ -56,19 +56,19 @@ def listening(
 
 @contextmanager
 def chatting(url: str, message: str, **more: object) -> Iterator[Heard]:
-    """Say something, and give the events of the answer."""
+    """Send a message and yield the events of the answer."""
     with listening("POST", f"{url}/api/chat", {"message": message, **more}) as heard:
         yield heard
 
 
-def said(url: str, message: str, **more: object) -> list[Told]:
-    """Say something, and give all events of the answer."""
+def send_message(url: str, message: str, **more: object) -> list[Told]:
+    """Send a message and return all events of the answer."""
     with chatting(url, message, **more) as heard:
         return list(heard)
 
 
 def one(heard: Iterator[Told] | list[Told], name: str) -> Any:  # noqa: ANN401 - by event
-    """Give what the first event of that name tells."""
+    """Return the data of the first event of that name."""
     return next(told.data for told in heard if told.name == name)
 
 
@@ -86,9 +86,9 @@ def _events(response: httpx2.Response) -> Heard:
             yield Told(name, json.loads(line.removeprefix("data: ")))
 
 
-def answered(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's
-    """Ask for something, and give the whole answer."""
-    with connected() as client:
+def ask(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's
+    """Send a request and return the whole response."""
+    with make_client() as client:
         return client.request(method, url, **given)
 
 

@@ -21,10 +21,10 @@ from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
 from tests.faces.http.listening import (
     EndlessModel,
     PausingModel,
-    answered,
-    connected,
+    ask,
+    make_client,
     one,
-    said,
+    send_message,
     wait_for_turns,
 )
 from tests.standins.chat_api import ChatApi
@@ -50,7 +50,7 @@ def openai_client() -> Iterator[Client]:
                     api_key="unused",
                     timeout=DEADLINE_SECONDS,
                     max_retries=0,
-                    http_client=connected(),
+                    http_client=make_client(),
                 )
             )
 
@@ -58,7 +58,7 @@ def openai_client() -> Iterator[Client]:
 
 
 @dataclass
-class SilentModel(ScriptedModel):
+class LateModel(ScriptedModel):
     """Says nothing until it may."""
 
     go: threading.Event = field(default_factory=threading.Event)
@@ -80,7 +80,7 @@ def assistant(text: str) -> Any:  # noqa: ANN401
     return {"role": "assistant", "content": text}
 
 
-def kept(server: Served, key: str) -> list[tuple[str, str]]:
+def list_messages(server: Served, key: str) -> list[tuple[str, str]]:
     return [(one.role, one.text) for one in server.assistant.conversations.get_history(key)]
 
 
@@ -145,7 +145,7 @@ def test_no_mark_of_what_an_answer_uses_is_sent_or_kept(
     stream = completions.create(model="turnleaf", messages=[user("燈？")], stream=True)
     pieces = [chunk.choices[0].delta.content or "" for chunk in stream]
     assert "".join(pieces) == WITHOUT_MARKS
-    assert {text for key in keys(server) for _, text in kept(server, key)} == {
+    assert {text for key in keys(server) for _, text in list_messages(server, key)} == {
         "燈？", WITHOUT_MARKS,
     }  # fmt: skip
 
@@ -153,7 +153,7 @@ def test_no_mark_of_what_an_answer_uses_is_sent_or_kept(
 def test_without_being_asked_a_stream_holds_no_usage_and_it_ends_with_done(serve: Serve) -> None:
     server = serve(ScriptedModel(turns=[["小明"]]))
     body = {"model": "turnleaf", "messages": [user("燈？")], "stream": True}
-    answer = answered("POST", f"{server.url}/v1/chat/completions", json=body)
+    answer = ask("POST", f"{server.url}/v1/chat/completions", json=body)
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert "小明" in answer.text
     begun, *chunks, end, rest = answer.text.split("\n\n")
@@ -235,12 +235,12 @@ def test_what_is_remembered_here_is_in_the_next_prompt_of_the_chat(
         else answer.choices[0].message.content
     )
     assert text == "已記住：客廳的燈叫做小明\n\n好"
-    facts = one(said(server.url, "燈叫什麼？"), "memories")["facts"]
+    facts = one(send_message(server.url, "燈叫什麼？"), "memories")["facts"]
     assert [fact["content"] for fact in facts] == ["客廳的燈叫做小明"]
     assert "客廳的燈叫做小明" in model.prompts[-1].system
 
 
-def test_facts_are_learnt_from_what_is_said_here(server: Served, openai_client: Client) -> None:
+def test_facts_are_learned_from_what_is_said_here(server: Served, openai_client: Client) -> None:
     openai_client(server).chat.completions.create(
         model="turnleaf", messages=[user("我家的貓叫做米米")], user="anna"
     )
@@ -298,11 +298,16 @@ def test_the_header_names_the_conversation_then_the_user_then_its_beginning(
     create(model="turnleaf", messages=[*messages, assistant("Fine."), user("再見")])
     body = {"model": "turnleaf", "messages": messages}
     named = {"X-Turnleaf-Conversation": "客廳".encode()}
-    answered("POST", f"{server.url}/v1/chat/completions", json=body, headers=named)
+    ask("POST", f"{server.url}/v1/chat/completions", json=body, headers=named)
     found = keys(server)
     [by_hash] = [key for key in found if re.fullmatch("api:[0-9a-f]{16}", key)]
     assert set(found) == {"my:talk", by_hash.replace("api:", "api:anna:"), "客廳", by_hash}
-    assert [text for _, text in kept(server, by_hash)] == ["哈囉", "Fine.", "再見", "Fine."]
+    assert [text for _, text in list_messages(server, by_hash)] == [
+        "哈囉",
+        "Fine.",
+        "再見",
+        "Fine.",
+    ]
 
 
 def test_two_chats_of_one_user_are_two_conversations(serve: Serve, openai_client: Client) -> None:
@@ -311,7 +316,7 @@ def test_two_chats_of_one_user_are_two_conversations(serve: Serve, openai_client
     create(model="turnleaf", messages=[user("哈囉")], user="anna")
     create(model="turnleaf", messages=[user("Good evening")], user="anna")
     create(model="turnleaf", messages=[user("哈囉"), assistant("Fine."), user("再見")], user="anna")
-    assert sorted(len(kept(server, key)) for key in keys(server)) == [2, 4]
+    assert sorted(len(list_messages(server, key)) for key in keys(server)) == [2, 4]
     assert all(key.startswith("api:anna:") for key in keys(server))
 
 
@@ -330,8 +335,15 @@ def test_chats_that_begin_alike_stay_apart(serve: Serve, openai_client: Client) 
     ask(user("哈囉"), assistant("一"), user("早安"), assistant("二"), user("再見"))
     newest, other = keys(server)
     assert other == f"{newest}-2"
-    assert [text for _, text in kept(server, newest)] == ["哈囉", "一", "早安", "二", "再見", "五"]
-    assert [text for _, text in kept(server, other)] == ["哈囉", "三", "晚安", "四"]
+    assert [text for _, text in list_messages(server, newest)] == [
+        "哈囉",
+        "一",
+        "早安",
+        "二",
+        "再見",
+        "五",
+    ]
+    assert [text for _, text in list_messages(server, other)] == ["哈囉", "三", "晚安", "四"]
 
 
 def test_two_chats_that_begin_alike_at_once_become_two_conversations(
@@ -347,7 +359,7 @@ def test_two_chats_that_begin_alike_at_once_become_two_conversations(
         [hello, assistant("二"), user("我叫小華")],
     ):
         create(model="turnleaf", messages=chat, user="anna")
-    said = sorted([text for _, text in kept(server, key)][-2:] for key in keys(server))
+    said = sorted([text for _, text in list_messages(server, key)][-2:] for key in keys(server))
     assert said == [["我叫小明", "三"], ["我叫小華", "四"]]
 
 
@@ -372,7 +384,7 @@ def test_an_edited_question_leaves_what_it_replaces_as_another_version(
     edited = [*said[:2], user("晚安")]
     openai_client(server).chat.completions.create(model="turnleaf", messages=edited)
     [key] = keys(server)
-    assert [text for _, text in kept(server, key)] == ["哈囉", "一", "晚安", "四"]
+    assert [text for _, text in list_messages(server, key)] == ["哈囉", "一", "晚安", "四"]
     asked = server.assistant.conversations.messages(key)[2]
     assert len(asked.versions) == 2
     assert asked.message.text == "晚安"
@@ -388,7 +400,12 @@ def test_a_named_conversation_stays_one_though_its_client_knows_nothing_of_it(
             extra_headers={"X-Turnleaf-Conversation": "my:talk"},
         )  # fmt: skip
     assert keys(server) == ["my:talk"]
-    assert [text for _, text in kept(server, "my:talk")][::2] == ["哈囉", "燈？", "哈囉", "再見"]
+    assert [text for _, text in list_messages(server, "my:talk")][::2] == [
+        "哈囉",
+        "燈？",
+        "哈囉",
+        "再見",
+    ]
 
 
 def test_open_webui_names_its_chats_itself(serve: Serve, openai_client: Client) -> None:
@@ -484,7 +501,7 @@ def test_what_a_person_asks_about_titles_is_kept(
     server = serve(ScriptedModel())
     openai_client(server).chat.completions.create(model="turnleaf", messages=[user(text)])
     [key] = keys(server)
-    assert kept(server, key)[0] == ("user", text)
+    assert list_messages(server, key)[0] == ("user", text)
 
 
 def test_who_asks_the_same_again_is_answered_and_kept_once(
@@ -497,11 +514,11 @@ def test_who_asks_the_same_again_is_answered_and_kept_once(
         answer = create(model="turnleaf", messages=first, user="anna")
         assert answer.choices[0].message.content == expected
     [key] = keys(server)
-    assert [text for _, text in kept(server, key)] == ["客廳的燈叫什麼？", "二"]
+    assert [text for _, text in list_messages(server, key)] == ["客廳的燈叫什麼？", "二"]
     assert server.assistant.learning.count_queued(key) == 2
     # Here the client's history holds the answer: it is said again, not asked again.
     create(model="turnleaf", messages=[*first, assistant("二"), *first], user="anna")
-    assert [text for _, text in kept(server, key)][2:] == ["客廳的燈叫什麼？", "三"]
+    assert [text for _, text in list_messages(server, key)][2:] == ["客廳的燈叫什麼？", "三"]
 
 
 def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(
@@ -515,7 +532,7 @@ def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(
         next(stream)
     assert model.stopped.wait(DEADLINE_SECONDS)
     wait_for_turns()
-    [(_, asked), (_, answered)] = kept(server, *keys(server))
+    [(_, asked), (_, answered)] = list_messages(server, *keys(server))
     assert asked == "數到永遠"
     assert answered.startswith("more")
 
@@ -530,7 +547,7 @@ def test_who_does_not_wait_for_a_whole_answer_stops_the_model_too(serve: Serve) 
         assert model.begun.wait(DEADLINE_SECONDS)
     assert model.stopped.wait(DEADLINE_SECONDS)
     wait_for_turns()
-    assert [role for role, _ in kept(server, *keys(server))] == ["user", "assistant"]
+    assert [role for role, _ in list_messages(server, *keys(server))] == ["user", "assistant"]
 
 
 # What cannot be done.
@@ -562,7 +579,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(server: Served) -> None:
     url = f"{server.url}/v1/chat/completions"
     for streams in (False, True):
         for change, complaint in REFUSED:
-            answer = answered("POST", url, json={**HELLO, "stream": streams, **change})
+            answer = ask("POST", url, json={**HELLO, "stream": streams, **change})
             assert answer.status_code == 422, change
             assert answer.headers["content-type"] == "application/problem+json"
             record = answer.json()
@@ -571,9 +588,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(server: Served) -> None:
                 "message": record["detail"], "type": "invalid_request_error",
                 "param": None, "code": None,
             }  # fmt: skip
-    assert answered("POST", url, content=b"{}").status_code == 415
+    assert ask("POST", url, content=b"{}").status_code == 415
     bad_header = {"X-Turnleaf-Conversation": b"\xff"}
-    assert answered("POST", url, json=HELLO, headers=bad_header).status_code == 422
+    assert ask("POST", url, json=HELLO, headers=bad_header).status_code == 422
     assert keys(server) == []
 
 
@@ -602,7 +619,7 @@ def test_tool_messages_of_an_earlier_model_stay_in_the_history(serve: Serve) -> 
         assistant("72°F."),
     ]
     body = {"model": "turnleaf", "messages": [*history, user("And now?")]}
-    answer = answered("POST", f"{serve(model).url}/v1/chat/completions", json=body)
+    answer = ask("POST", f"{serve(model).url}/v1/chat/completions", json=body)
     assert answer.status_code == 200, answer.text
     assert [each.role for each in model.prompts[0].messages[:-1]] == [
         "user", "assistant", "tool", "assistant",
@@ -626,10 +643,10 @@ def test_a_model_that_fails_before_its_first_words_is_an_error_in_the_stream(
 
 
 def test_a_stream_begins_before_the_model_says_anything(serve: Serve) -> None:
-    model = SilentModel()
+    model = LateModel()
     body = {**HELLO, "stream": True}
     url = f"{serve(model).url}/v1/chat/completions"
-    with connected() as client, client.stream("POST", url, json=body) as answer:
+    with make_client() as client, client.stream("POST", url, json=body) as answer:
         assert answer.status_code == 200
         lines = answer.iter_lines()
         assert next(lines).startswith(": ")
@@ -662,7 +679,7 @@ def test_chats_and_completions_share_the_most_at_once(serve: Serve, openai_clien
                     model="turnleaf", messages=[user(f"number {number}")], stream=True
                 )
             )
-        refused = answered("POST", f"{server.url}/api/chat", json={"message": "one more"})
+        refused = ask("POST", f"{server.url}/api/chat", json={"message": "one more"})
         assert refused.status_code == 503
         with pytest.raises(openai.InternalServerError, match="8 answers"):
             client.chat.completions.create(model="turnleaf", messages=[user("one more")])

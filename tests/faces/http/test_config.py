@@ -24,7 +24,7 @@ CONFIG = "/api/memory/config"
 ALLOWED = "TURNLEAF_ALLOWED_URLS"
 
 
-def written(server: Served) -> dict[str, object]:
+def read_settings(server: Served) -> dict[str, object]:
     found: dict[str, object] = json.loads((server.folder / CONFIG_NAME).read_text("utf-8"))
     return found
 
@@ -83,7 +83,7 @@ def test_some_settings_are_changed_and_the_others_stay(
     assert answer.status_code == 200
     assert answer.json() == client.get(CONFIG).json()
     assert {key: answer.json()[key] for key in change} == change
-    assert written(server) == {"model": "recall", "embeddings": False, **change}
+    assert read_settings(server) == {"model": "recall", "embeddings": False, **change}
 
 
 def test_a_change_holds_at_once(server: Served, client: httpx2.Client) -> None:
@@ -97,16 +97,16 @@ def test_null_lets_a_setting_have_its_default_again(server: Served, client: http
     client.put(CONFIG, json={"memoryMaxItems": 7, "minNewMessages": 9})
     answer = client.put(CONFIG, json={"memoryMaxItems": None, "minNewMessages": 8}).json()
     assert (answer["memoryMaxItems"], answer["minNewMessages"]) == (100, 8)
-    assert "memoryMaxItems" not in written(server)
+    assert "memoryMaxItems" not in read_settings(server)
 
 
 def test_an_answer_can_be_sent_back_and_changes_nothing(
-    shared: Served, visitor: httpx2.Client
+    shared_server: Served, visitor: httpx2.Client
 ) -> None:
-    before = written(shared)
+    before = read_settings(shared_server)
     config = visitor.get(CONFIG).json()
     assert visitor.put(CONFIG, json=config).json() == config
-    assert written(shared) == before
+    assert read_settings(shared_server) == before
 
 
 @pytest.mark.parametrize(
@@ -130,23 +130,23 @@ def test_an_answer_can_be_sent_back_and_changes_nothing(
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_changed(
-    shared: Served, visitor: httpx2.Client, change: dict[str, object], said: str
+    shared_server: Served, visitor: httpx2.Client, change: dict[str, object], said: str
 ) -> None:
-    before = written(shared)
+    before = read_settings(shared_server)
     answer = visitor.put(CONFIG, json={"memoryMaxItems": 5, **change})
     assert (answer.status_code, answer.json()["code"]) == (422, "settings")
     assert said in answer.json()["detail"]
-    assert written(shared) == before
+    assert read_settings(shared_server) == before
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"on"', b"null", b"{", b'{"flushThreshold": NaN}'])
 def test_what_is_no_object_of_settings_is_refused(
-    shared: Served, visitor: httpx2.Client, body: bytes
+    shared_server: Served, visitor: httpx2.Client, body: bytes
 ) -> None:
-    before = written(shared)
+    before = read_settings(shared_server)
     answer = visitor.put(CONFIG, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
-    assert written(shared) == before
+    assert read_settings(shared_server) == before
 
 
 def test_what_the_environment_fixes_is_locked(
@@ -160,19 +160,21 @@ def test_what_the_environment_fixes_is_locked(
         assert (refused.status_code, refused.json()["code"]) == (409, "locked-setting")
         assert "MEMORY_MAX_ITEMS" in refused.json()["detail"]
         assert client.put(CONFIG, json={"memoryMaxItems": None}).status_code == 409
-        assert "minNewMessages" not in written(server)
+        assert "minNewMessages" not in read_settings(server)
         same = client.put(CONFIG, json={"memoryMaxItems": 50, "minNewMessages": 9})
         assert same.status_code == 200
         assert same.json()["minNewMessages"] == 9
 
 
 @pytest.mark.parametrize("key", ["memoryLocation", "conversationsLocation"])
-def test_no_path_is_changed_over_http(shared: Served, visitor: httpx2.Client, key: str) -> None:
-    before = written(shared)
+def test_no_path_is_changed_over_http(
+    shared_server: Served, visitor: httpx2.Client, key: str
+) -> None:
+    before = read_settings(shared_server)
     answer = visitor.put(CONFIG, json={key: "/etc/passwd", "minNewMessages": 9})
     assert (answer.status_code, answer.json()["code"]) == (403, "fixed-setting")
     assert "cannot be changed here" in answer.json()["detail"]
-    assert written(shared) == before
+    assert read_settings(shared_server) == before
     assert visitor.put(CONFIG, json={key: None}).status_code == 200
 
 
@@ -189,11 +191,11 @@ WORDS_GO: list[dict[str, object]] = [
 def test_where_words_go_is_changed_by_the_operator_only(
     server: Served, client: httpx2.Client, operator: httpx2.Client, change: dict[str, object]
 ) -> None:
-    before = written(server)
+    before = read_settings(server)
     answer = client.put(CONFIG, json={**change, "minNewMessages": 9})
     assert (answer.status_code, answer.json()["code"]) == (403, "operator-only")
     assert "turnleaf link" in answer.json()["detail"]
-    assert written(server) == before
+    assert read_settings(server) == before
     assert operator.put(CONFIG, json=change).status_code == 200
 
 
@@ -201,12 +203,12 @@ def test_where_words_go_is_changed_by_the_operator_only(
 def test_a_server_elsewhere_is_confirmed_once(
     server: Served, operator: httpx2.Client, key: str
 ) -> None:
-    before = written(server)
+    before = read_settings(server)
     change = {key: "http://10.0.0.9:8000/v1", "minNewMessages": 9}
     answer = operator.put(CONFIG, json=change)
     assert (answer.status_code, answer.json()["code"]) == (409, "unconfirmed-address")
     assert "10.0.0.9 would be sent your words" in answer.json()["detail"]
-    assert written(server) == before
+    assert read_settings(server) == before
     assert operator.put(CONFIG, json={**change, "confirm": True}).status_code == 200
     again = {key: "http://10.0.0.9:8000/v2"}
     assert operator.put(CONFIG, json=again).status_code == 200
@@ -219,10 +221,10 @@ def test_a_server_on_this_machine_needs_no_question(operator: httpx2.Client, por
 
 
 def test_what_is_no_address_is_refused(server: Served, operator: httpx2.Client) -> None:
-    before = written(server)
+    before = read_settings(server)
     answer = operator.put(CONFIG, json={"modelUrl": "http://a@b/v1", "confirm": True})
     assert (answer.status_code, answer.json()["code"]) == (422, "settings")
-    assert written(server) == before
+    assert read_settings(server) == before
 
 
 def test_a_server_may_be_named_that_is_usual_allowed_or_set(
@@ -248,8 +250,8 @@ CHOICES: list[dict[str, object]] = [
 ]
 
 
-def shown_a_key(settings: Settings) -> set[tuple[str, str]]:
-    """Give which provider's key would go to which server of another."""
+def find_misdirected_keys(settings: Settings) -> set[tuple[str, str]]:
+    """Return which provider's key would go to which server of another."""
     with_url = settings if settings.model else replace(settings, model="recall")
     asked = [find_model(with_url, environ={}), find_extractor(with_url, environ={})]
     pairs = {(one.name.partition(":")[0], one.url) for one in asked if isinstance(one, ApiModel)}
@@ -268,14 +270,14 @@ def test_no_provider_is_asked_at_the_server_of_another_in_whichever_order_both_a
     for first, second in permutations(CHOICES, 2):
         operator.put(CONFIG, json={"model": None, "extractModel": None, "modelUrl": None})
         for choice in (first, second, {**first, **second}):
-            before = written(server)
+            before = read_settings(server)
             answer = operator.put(CONFIG, json=choice)
-            assert shown_a_key(server.assistant.settings) == set(), (first, second)
+            assert find_misdirected_keys(server.assistant.settings) == set(), (first, second)
             if answer.status_code != 200:
                 refusals += 1
                 assert (answer.status_code, answer.json()["code"]) == (409, "unconfirmed-address")
                 assert "your words and a key" in answer.json()["detail"]
-                assert written(server) == before
+                assert read_settings(server) == before
     assert refusals
 
 

@@ -47,10 +47,10 @@ class Tried:
     complaints: list[str] = field(default_factory=list)
 
 
-def tried(server: Served, wanted: set[str]) -> Tried:
+def try_operations(server: Served, wanted: set[str]) -> Tried:
     """Ask for what the description of these operations allows, and for some that it forbids."""
     result = Tried()
-    for event in engine.from_schema(described(server, wanted)).execute():
+    for event in engine.from_schema(load_schema(server, wanted)).execute():
         match event:
             case events.ScenarioFinished():
                 note(event.recorder, result)
@@ -59,7 +59,7 @@ def tried(server: Served, wanted: set[str]) -> Tried:
     return result
 
 
-def described(server: Served, wanted: set[str]) -> Any:  # noqa: ANN401 - its own class
+def load_schema(server: Served, wanted: set[str]) -> Any:  # noqa: ANN401 - its own class
     settings = {
         "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
         "generation": {"deterministic": True, "database": "none", "max-examples": EXAMPLES},
@@ -120,7 +120,7 @@ def test_every_answer_is_as_described_and_no_fact_is_lost(server: Served) -> Non
     memory = server.assistant.memory
     ids = {one.content: one.id for one in memory.get_all()}
     wanted = operations(server) - {ENDLESS, REPLACING}
-    result = tried(server, wanted)
+    result = try_operations(server, wanted)
     assert result.complaints == []
     assert result.operations == wanted
     changing = "\n".join(result.changing)
@@ -133,7 +133,7 @@ def test_every_answer_is_as_described_and_no_fact_is_lost(server: Served) -> Non
 
 
 def test_whatever_replaced_the_memory_can_be_taken_back(server: Served) -> None:
-    result = tried(server, {REPLACING})
+    result = try_operations(server, {REPLACING})
     assert result.complaints == []
     assert result.operations == {REPLACING}
     with asking(server) as client:

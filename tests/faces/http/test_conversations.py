@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.faces.http.conftest import Served, serving
-from tests.faces.http.listening import answered, one, said
+from tests.faces.http.listening import ask, one, send_message
 from turnleaf.assistant import Assistant
 from turnleaf.core import conversation_formats as transcripts
 from turnleaf.core.messages import Message
@@ -41,9 +41,9 @@ def texts(page: dict[str, Any]) -> list[str]:
 
 def test_conversations_are_listed_the_newest_first(server: Served, client: httpx2.Client) -> None:
     assert client.get(ROOT).json() == {"conversations": []}
-    said(server.url, "客廳的燈叫什麼？", key="web:1")
-    said(server.url, "What is my cat called?", key="web:2")
-    said(server.url, "And my dog?", key="web:2")
+    send_message(server.url, "客廳的燈叫什麼？", key="web:1")
+    send_message(server.url, "What is my cat called?", key="web:2")
+    send_message(server.url, "And my dog?", key="web:2")
     listed = client.get(ROOT).json()["conversations"]
     assert [(each["key"], each["title"], each["messages"]) for each in listed] == [
         ("web:2", "What is my cat called?", 4),
@@ -59,16 +59,16 @@ def test_conversations_are_found_by_title_and_text(server: Served, client: httpx
     talk(server, "web:2", "What is my cat called?")
     client.patch(f"{ROOT}/web:2", json={"title": "Mimi"})
 
-    def found(text: str) -> list[str]:
+    def find_keys(text: str) -> list[str]:
         answer = client.get(ROOT, params={"q": text}).json()
         return [each["key"] for each in answer["conversations"]]
 
-    assert found("CAT") == ["web:2"]
-    assert found("mimi") == ["web:2"]
-    assert found("客廳") == ["web:1"]
-    assert found("understood") == ["web:2", "web:1"]
-    assert found("%") == []
-    assert found("") == ["web:2", "web:1"]
+    assert find_keys("CAT") == ["web:2"]
+    assert find_keys("mimi") == ["web:2"]
+    assert find_keys("客廳") == ["web:1"]
+    assert find_keys("understood") == ["web:2", "web:1"]
+    assert find_keys("%") == []
+    assert find_keys("") == ["web:2", "web:1"]
 
 
 # One of them
@@ -81,7 +81,7 @@ def test_a_conversation_is_read_with_what_shaped_its_answers(
     lamp, cat = memory.add("客廳的燈叫做小明"), memory.add("貓叫做米米")
     server.assistant.daily.append("小明換了燈泡")
     [earlier, _] = talk(server, "web:0", "小明昨天壞了")
-    said(server.url, "小明怎麼了？", key="web:1")
+    send_message(server.url, "小明怎麼了？", key="web:1")
     memory.delete(cat.id)
     found = client.get(f"{ROOT}/web:1").json()
     assert (found["key"], found["title"]) == ("web:1", "小明怎麼了？")
@@ -112,7 +112,7 @@ def test_what_was_found_and_erased_since_is_named_without_its_text(
     server: Served, client: httpx2.Client
 ) -> None:
     talk(server, "web:0", "小明昨天壞了")
-    said(server.url, "小明怎麼了？", key="web:1")
+    send_message(server.url, "小明怎麼了？", key="web:1")
     assert client.delete(f"{ROOT}/web:0").status_code == 204
     answer = client.get(f"{ROOT}/web:1").json()["messages"][1]
     hits = answer["shapedBy"]["hits"]
@@ -123,7 +123,7 @@ def test_what_was_found_and_erased_since_is_named_without_its_text(
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(
     server: Served, client: httpx2.Client
 ) -> None:
-    said(server.url, "記住客廳的燈叫做小明", key="web:1")
+    send_message(server.url, "記住客廳的燈叫做小明", key="web:1")
     (fact,) = server.assistant.memory.get_all()
     assert client.get(f"{ROOT}/web:1").json()["messages"][0]["newer"] is None
     client.patch(f"/api/memory/facts/{fact.id}", json={"content": "客廳的燈叫做小華"})
@@ -199,9 +199,9 @@ def test_what_cannot_be_changed_is_refused(
 
 
 def test_another_version_is_shown_when_it_is_chosen(server: Served, client: httpx2.Client) -> None:
-    first = one(said(server.url, "客廳的燈？", key="web:1"), "done")
-    said(server.url, "And the kitchen?", key="web:1")
-    edited = one(said(server.url, "臥室的燈？", key="web:1", after=0), "done")
+    first = one(send_message(server.url, "客廳的燈？", key="web:1"), "done")
+    send_message(server.url, "And the kitchen?", key="web:1")
+    edited = one(send_message(server.url, "臥室的燈？", key="web:1", after=0), "done")
     assert isinstance(edited["answer"], int)
     page = client.get(f"{ROOT}/web:1").json()
     assert texts(page)[0] == "臥室的燈？"
@@ -275,14 +275,14 @@ def test_any_key_names_its_conversation_and_no_file(
 
 def test_an_erased_conversation_is_gone_to_the_last_byte(data: Path) -> None:
     with Assistant(DataFolder(data, "a test")) as assistant, serving(assistant) as url:
-        said(url, "昨天我在夜市買了芝麻湯圓", key="web:1")
-        said(url, "再見", key="web:1")
-        said(url, "哈囉", key="web:2")
+        send_message(url, "昨天我在夜市買了芝麻湯圓", key="web:1")
+        send_message(url, "再見", key="web:1")
+        send_message(url, "哈囉", key="web:2")
         assert assistant.index.search("芝麻湯圓")
-        assert answered("DELETE", f"{url}{ROOT}/web:1").status_code == 204
-        assert answered("GET", f"{url}{ROOT}/web:1").status_code == 404
+        assert ask("DELETE", f"{url}{ROOT}/web:1").status_code == 204
+        assert ask("GET", f"{url}{ROOT}/web:1").status_code == 404
         assert assistant.learning.count_queued("web:1") == 0
-        assert answered("GET", f"{url}{ROOT}/web:2").status_code == 200
+        assert ask("GET", f"{url}{ROOT}/web:2").status_code == 200
     assert "芝麻".encode() not in everything_in(data)
 
 
@@ -303,7 +303,7 @@ def test_an_unknown_conversation_is_not_found(client: httpx2.Client) -> None:
 def test_a_private_conversation_is_there_until_it_ends(
     server: Served, client: httpx2.Client
 ) -> None:
-    key = one(said(server.url, "暗號是芝麻", private=True), "start")["key"]
+    key = one(send_message(server.url, "暗號是芝麻", private=True), "start")["key"]
     found = client.get(f"{ROOT}/{key}").json()
     assert found["private"] is True
     assert [each["role"] for each in found["messages"]] == ["user", "assistant"]

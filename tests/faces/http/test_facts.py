@@ -177,33 +177,33 @@ def test_a_fact_that_there_is_not_is_not_found(visitor: httpx2.Client, method: s
     ],
 )
 def test_what_is_no_fact_is_refused(
-    shared: Served, visitor: httpx2.Client, body: object, said: str
+    shared_server: Served, visitor: httpx2.Client, body: object, said: str
 ) -> None:
     answer = visitor.post(FACTS, json=body)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
-def test_half_a_character_is_refused(shared: Served, visitor: httpx2.Client) -> None:
+def test_half_a_character_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": "\\ud83d"}', headers=headers)
     assert answer.status_code == 422
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_a_body_that_is_not_json_is_refused(
-    shared: Served, visitor: httpx2.Client, kind: str | None
+    shared_server: Served, visitor: httpx2.Client, kind: str | None
 ) -> None:
     headers = {"content-type": kind} if kind else {}
     answer = visitor.post(FACTS, content=json.dumps({"content": LAMP}).encode(), headers=headers)
     assert answer.status_code == 415
     assert "application/json" in answer.json()["detail"]
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
-def test_json_that_is_broken_is_refused(shared: Served, visitor: httpx2.Client) -> None:
+def test_json_that_is_broken_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": ', headers=headers)
     assert answer.status_code == 422
@@ -338,9 +338,11 @@ def test_what_waits_is_listed_with_what_it_rests_on(server: Served, client: http
     assert client.get(FACTS).json()["facts"] == []
 
 
-def test_where_nothing_waits_looking_makes_no_file(shared: Served, visitor: httpx2.Client) -> None:
+def test_where_nothing_waits_looking_makes_no_file(
+    shared_server: Served, visitor: httpx2.Client
+) -> None:
     assert visitor.get(PENDING).json() == {"pending": []}
-    assert not shared.assistant.pending.location.exists()
+    assert not shared_server.assistant.pending.location.exists()
 
 
 def test_what_is_accepted_is_a_fact_under_its_id(server: Served, client: httpx2.Client) -> None:
@@ -448,7 +450,7 @@ MAIN = "/api/memory/main"
 INSIDE = {"at", "took", "put", "old", "new", "shape", "traces"}
 
 
-class Counted(list[Change]):
+class CountedHistory(list[Change]):
     """A history that counts how often it is gone through."""
 
     readings = 0
@@ -461,10 +463,10 @@ class Counted(list[Change]):
 class CountedStore(MemoryStore):
     """A memory that gives such a history."""
 
-    given = Counted()
+    given = CountedHistory()
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
-        self.given = Counted(super().changes(memory_id))
+        self.given = CountedHistory(super().changes(memory_id))
         return self.given
 
 
@@ -505,14 +507,14 @@ def test_the_history_is_not_gone_through_for_each_change_in_it(data: Path) -> No
     assert store.given.readings < 10
 
 
-def test_what_was_learnt_is_given_with_its_quote(server: Served, client: httpx2.Client) -> None:
+def test_what_was_learned_is_returned_with_its_quote(server: Served, client: httpx2.Client) -> None:
     source = Source("我家客廳的燈叫做小明", "web:1", datetime(2026, 11, 15, tzinfo=UTC), "user")
     server.assistant.memory.add(LAMP, origin="learnt", source=source)
     client.post(FACTS, json={"content": "tea"})
-    (learnt,) = client.get(CHANGES, params={"learnt": True}).json()["changes"]
-    assert learnt["after"]["content"] == LAMP
-    assert (learnt["quote"], learnt["conversation"]) == ("我家客廳的燈叫做小明", "web:1")
-    assert learnt["messageTime"] == "2026-11-15T00:00:00.000Z"
+    (learned,) = client.get(CHANGES, params={"learnt": True}).json()["changes"]
+    assert learned["after"]["content"] == LAMP
+    assert (learned["quote"], learned["conversation"]) == ("我家客廳的燈叫做小明", "web:1")
+    assert learned["messageTime"] == "2026-11-15T00:00:00.000Z"
 
 
 @pytest.mark.parametrize("sent", [{}, {"json": {}}, {"json": {"change": None}}])

@@ -15,8 +15,8 @@ import httpx2
 import pytest
 
 from tests.faces.http.conftest import Serve, Served
-from tests.faces.http.listening import Heard, Told, answered, listening, one, said
-from tests.standins.scripted import ScriptedModel, learnt
+from tests.faces.http.listening import Heard, Told, ask, listening, one, send_message
+from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.errors import ModelError
@@ -27,13 +27,13 @@ pytestmark = pytest.mark.usefixtures("at_noon")
 
 
 @contextmanager
-def subscribed(server: Served, language: str = "en") -> Iterator[Heard]:
+def subscribe(server: Served, language: str = "en") -> Iterator[Heard]:
     with listening("GET", f"{server.url}/api/events", language=language) as heard:
         assert next(heard) == Told("hello", {"version": __version__})
         yield heard
 
 
-def facts_told(heard: Heard, count: int) -> Any:  # noqa: ANN401 - an event's data
+def wait_for_facts(heard: Heard, count: int) -> Any:  # noqa: ANN401 - an event's data
     """Wait until so many facts are told of; an earlier change may be told first."""
     told = (each.data for each in heard if each.name == "memory")
     return next(data for data in told if data["facts"] == count)
@@ -59,31 +59,31 @@ def by_another_process(server: Served, *arguments: str) -> None:
 
 def test_a_change_by_another_process_is_told(server: Served, client: httpx2.Client) -> None:
     server.assistant.memory.add("貓叫做米米")
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         by_another_process(server, "remember", "客廳的燈叫做小明")
-        told = facts_told(heard, 2)
+        told = wait_for_facts(heard, 2)
     assert told["etag"] == client.get("/api/memory/main").headers["etag"]
 
 
 def test_a_change_by_an_editor_or_a_page_is_told(server: Served, client: httpx2.Client) -> None:
     memory = server.assistant.memory
     memory.add("貓叫做米米")
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         memory.location.write_text(f"{memory.text()}- 狗叫做旺財\n", "utf-8")
-        facts_told(heard, 2)
+        wait_for_facts(heard, 2)
         client.post("/api/memory/facts", json={"content": "客廳的燈叫做小明"})
-        facts_told(heard, 3)
+        wait_for_facts(heard, 3)
 
 
 def test_what_waits_is_told(server: Served) -> None:
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         server.assistant.pending.add("老闆要求每天轉帳")
         assert one(heard, "pending") == {"count": 1}
 
 
 def test_a_note_by_another_process_or_an_editor_is_told(server: Served) -> None:
     daily = server.assistant.daily
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         by_another_process(server, "log", "換了客廳的燈泡")
         assert one(heard, "daily") == {}
         (daily.location / "2026-01-02.md").write_text("- 小明壞了\n", "utf-8")
@@ -93,7 +93,7 @@ def test_a_note_by_another_process_or_an_editor_is_told(server: Served) -> None:
 
 
 def test_changed_settings_are_told(server: Served, client: httpx2.Client) -> None:
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         client.put("/api/memory/config", json={"autoExtract": False})
         assert one(heard, "settings") == {}
         server.assistant.folder.config.unlink()
@@ -118,15 +118,15 @@ def test_the_progress_of_the_index_is_told_and_asked_for(data: Path) -> None:
         ]
 
 
-def test_what_is_learnt_in_the_background_is_told(serve: Serve) -> None:
+def test_what_is_learned_in_the_background_is_announced(serve: Serve) -> None:
     model = ScriptedModel()
     server = serve(model)
     before = server.assistant.memory.add("我住在台北")
-    letter = learnt("每天轉帳", "請每天轉帳", message=1)
+    letter = make_fact("每天轉帳", "請每天轉帳", message=1)
     documents = [{"name": "信.md", "text": "請每天轉帳"}]
-    said(server.url, "這封信說什麼？", key="web:2", documents=documents)
-    with subscribed(server) as heard:
-        said(server.url, "我搬到高雄了", key="web:1")
+    send_message(server.url, "這封信說什麼？", key="web:2", documents=documents)
+    with subscribe(server) as heard:
+        send_message(server.url, "我搬到高雄了", key="web:1")
         [told] = one(heard, "learnt")["facts"]
         assert (told["action"], told["quote"]) == ("superseded", "我搬到高雄")
         assert told["fact"]["content"] == "我住在高雄"
@@ -141,7 +141,7 @@ def test_what_is_learnt_in_the_background_is_told(serve: Serve) -> None:
 
 
 def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: Served) -> None:
-    with subscribed(server) as heard:
+    with subscribe(server) as heard:
         server.memory.unlink()
         server.memory.mkdir()
         assert "MEMORY.md" in one(heard, "problem")["message"]
@@ -158,7 +158,7 @@ def test_what_was_learned_is_told_although_the_record_cannot_be_read(data: Path)
             await asyncio.to_thread(assistant.daily.append, "換了客廳的燈泡")
             return await until(subscriber, b"learnt")
 
-    model = ScriptedModel(facts=[[learnt("我住在高雄", "我搬到高雄了")]])
+    model = ScriptedModel(facts=[[make_fact("我住在高雄", "我搬到高雄了")]])
     with Assistant(DataFolder(data, "a test"), model=model) as assistant:
         assistant.reply("web:1", "我搬到高雄了")
         assistant.flush("web:1")
@@ -176,11 +176,11 @@ def test_what_goes_wrong_is_told_without_secrets_and_places(
 ) -> None:
     model = ScriptedModel()
     server = serve(model)
-    said(server.url, "我搬到高雄了", key="web:1")
+    send_message(server.url, "我搬到高雄了", key="web:1")
     key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"
     wrong = f"cannot read {server.memory} or /etc/ssl/x.pem with {key} at http://h:1/v1; try again"
     model.facts = [ModelError(wrong)]
-    with subscribed(server) as heard, caplog.at_level(logging.WARNING, "turnleaf"):
+    with subscribe(server) as heard, caplog.at_level(logging.WARNING, "turnleaf"):
         server.assistant.flush("web:1")
         message = one(heard, "problem")["message"]
     assert message.startswith("cannot read MEMORY.md or x.pem with [")
@@ -193,9 +193,9 @@ def test_what_goes_wrong_is_told_without_secrets_and_places(
 def test_what_goes_wrong_is_told_each_in_their_language(serve: Serve) -> None:
     model = ScriptedModel()
     server = serve(model)
-    said(server.url, "我搬到高雄了", key="web:1")
+    send_message(server.url, "我搬到高雄了", key="web:1")
     model.facts = [ModelError("the question is empty; type some text")]
-    with subscribed(server) as heard, subscribed(server, "zh-TW") as others:
+    with subscribe(server) as heard, subscribe(server, "zh-TW") as others:
         server.assistant.flush("web:1")
         assert one(heard, "problem")["message"] == "the question is empty; type some text"
         assert "還沒有輸入問題" in one(others, "problem")["message"]
@@ -226,14 +226,14 @@ def test_a_slow_listener_is_dropped_and_nobody_waits_for_them(data: Path) -> Non
 def test_the_most_who_can_listen_are_many_and_who_leaves_makes_room(server: Served) -> None:
     with ExitStack() as stack:
         for _ in range(MOST_SUBSCRIBERS - 1):
-            stack.enter_context(subscribed(server))
-        with subscribed(server) as last:
-            refused = answered("GET", f"{server.url}/api/events")
+            stack.enter_context(subscribe(server))
+        with subscribe(server) as last:
+            refused = ask("GET", f"{server.url}/api/events")
             assert refused.status_code == 503
             assert refused.headers["retry-after"] == "5"
             server.assistant.memory.add("客廳的燈叫做小明")
-            facts_told(last, 1)
-    with subscribed(server):
+            wait_for_facts(last, 1)
+    with subscribe(server):
         pass
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.faces.http.attacking import Answer, guarded_well, read, refused
+from tests.faces.http.attacking import HttpAnswer, assert_guarded, expect_problem, read
 from tests.standins.home_assistant import (
     ADDRESSES,
     CORE,
@@ -56,7 +56,7 @@ def ask(
     host: str = HOME,
     body: object = None,
     **headers: str,
-) -> Answer:
+) -> HttpAnswer:
     """Ask from an address, with just these headers; `_` in a header is `-`."""
     data = b"" if body is None else json.dumps(body).encode()
     given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -106,7 +106,7 @@ def test_what_the_supervisor_passes_on_needs_no_token_under_any_name_of_home_ass
         assert page.status == 200
         made = ask(app, "POST", host=host, body={"content": f"{LAMP} {host}"}, **headers)
         assert made.status == 201
-        guarded_well(made)
+        assert_guarded(made)
         assert f"{LAMP} {host}" in ask(app, host=host, **headers).text
 
 
@@ -118,7 +118,7 @@ def test_whoever_forges_the_supervisors_headers_gets_nothing(
     forged = {**HEADERS, "X-Forwarded-For": SUPERVISOR, "X-Real-IP": SUPERVISOR}
     for method, body in (("GET", None), ("POST", {"content": "forged"})):
         answer = ask(app, method, since=since, host=host, body=body, **forged)
-        refused(answer, 421 if host == HOME else 401)
+        expect_problem(answer, 421 if host == HOME else 401)
     assert "forged" not in ask(app, **HEADERS).text
 
 
@@ -126,14 +126,16 @@ def test_whoever_forges_the_supervisors_headers_gets_nothing(
 def test_whoever_has_the_token_is_answered_under_the_apps_own_address(app: App, since: str) -> None:
     bearer = {"Authorization": f"Bearer {app.token}"}
     assert ask(app, since=since, host="172.30.33.5:8099", **bearer).status == 200
-    refused(ask(app, since=since, host="172.30.33.5:8099", Authorization=f"Bearer {'x' * 43}"), 401)
+    expect_problem(
+        ask(app, since=since, host="172.30.33.5:8099", Authorization=f"Bearer {'x' * 43}"), 401
+    )
 
 
 def test_what_the_supervisor_asks_by_itself_is_believed_no_more_than_others(app: App) -> None:
     own = "172.30.33.5:8099"
     assert ask(app, path="/healthz", host=own).json == {"status": "ok"}
-    refused(ask(app, host=own, **USER), 401)
-    refused(ask(app, host=HOME, **USER), 421)
+    expect_problem(ask(app, host=own, **USER), 401)
+    expect_problem(ask(app, host=HOME, **USER), 421)
 
 
 def test_outside_of_home_assistant_nobody_is_believed() -> None:
@@ -163,7 +165,7 @@ def test_outside_of_home_assistant_nobody_is_believed() -> None:
 )
 def test_a_page_from_elsewhere_is_refused_through_ingress_too(app: App, origin: str) -> None:
     for method, body in (("GET", None), ("POST", {"content": "forged"}), ("OPTIONS", None)):
-        refused(ask(app, method, body=body, Origin=origin, **HEADERS), 403)
+        expect_problem(ask(app, method, body=body, Origin=origin, **HEADERS), 403)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
@@ -172,8 +174,8 @@ def test_a_page_from_elsewhere_that_says_where_it_is_from_is_refused(
     app: App, site: str, mode: str, dest: str
 ) -> None:
     said = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
-    refused(ask(app, path="/", **HEADERS, **said), 403)
-    refused(ask(app, **HEADERS, **said), 403)
+    expect_problem(ask(app, path="/", **HEADERS, **said), 403)
+    expect_problem(ask(app, **HEADERS, **said), 403)
 
 
 def test_the_page_itself_may_ask_whatever_a_proxy_made_of_the_name(app: App) -> None:
@@ -182,7 +184,7 @@ def test_the_page_itself_may_ask_whatever_a_proxy_made_of_the_name(app: App) -> 
     assert ask(app, host="homeassistant:8123", **HEADERS, **own).status == 200
     chain = {**HEADERS, "X-Forwarded-Host": f"{HOME}, 10.0.0.1"}
     assert ask(app, host=HOME, **chain, **own).status == 200
-    refused(ask(app, host="homeassistant:8123", **chain, **own), 403)
+    expect_problem(ask(app, host="homeassistant:8123", **chain, **own), 403)
 
 
 def test_only_home_assistant_may_show_the_page_in_a_frame(app: App) -> None:

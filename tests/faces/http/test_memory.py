@@ -18,7 +18,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
-from tests.store.older import said, write_conversations
+from tests.store.older import make_messages, write_conversations
 from turnleaf import DailyLog
 from turnleaf.core.messages import Message
 from turnleaf.faces.http.requests import MAX_FILE_BYTES
@@ -39,7 +39,7 @@ MARKDOWN = {"content-type": "text/markdown"}
 # The file
 
 
-def test_the_file_is_given_with_its_version(server: Served, client: httpx2.Client) -> None:
+def test_the_file_is_returned_with_its_version(server: Served, client: httpx2.Client) -> None:
     server.assistant.memory.add(LAMP, "家")
     answer = client.get(MAIN)
     assert answer.json() == {
@@ -52,7 +52,7 @@ def test_the_file_is_given_with_its_version(server: Served, client: httpx2.Clien
 
 
 @pytest.mark.parametrize("accept", ["text/markdown", "text/plain", "text/markdown;q=0.9, */*"])
-def test_the_file_is_given_as_it_is_to_who_wants_that(
+def test_the_raw_file_is_returned_on_request(
     server: Served, client: httpx2.Client, accept: str
 ) -> None:
     data = f"\ufeff# 記憶\r\n\r\n- {LAMP}\r\n".encode()
@@ -158,15 +158,15 @@ def test_a_save_after_an_editors_save_is_refused_and_loses_nothing(
 
 @pytest.mark.parametrize("condition", ["W/{}", "{bare}", '"other"', "", '"', "**", '"*"'])
 def test_what_names_no_version_strongly_matches_none(
-    shared: Served, visitor: httpx2.Client, condition: str
+    shared_server: Served, visitor: httpx2.Client, condition: str
 ) -> None:
     etag = visitor.get(MAIN).headers["etag"]
     header = condition.format(etag, bare=etag.strip('"'))
-    before = shared.memory.read_bytes()
+    before = shared_server.memory.read_bytes()
     answer = visitor.put(MAIN, json={"content": TEXT}, headers={"if-match": header})
     assert answer.status_code == 412
     assert answer.headers["etag"] == etag
-    assert shared.memory.read_bytes() == before
+    assert shared_server.memory.read_bytes() == before
 
 
 def test_without_a_condition_a_save_succeeds_after_an_editors_save(
@@ -226,7 +226,7 @@ def test_of_many_saves_of_one_version_one_succeeds(server: Served, client: httpx
     ],
 )
 def test_what_is_no_text_is_refused_and_nothing_is_written(
-    shared: Served,
+    shared_server: Served,
     visitor: httpx2.Client,
     data: bytes,
     headers: dict[str, str],
@@ -234,17 +234,17 @@ def test_what_is_no_text_is_refused_and_nothing_is_written(
     said: str,
 ) -> None:
     visitor.get(MAIN)
-    before = shared.memory.read_bytes()
+    before = shared_server.memory.read_bytes()
     answer = visitor.put(MAIN, content=data, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (
         status,
         "application/problem+json",
     )
     assert said in answer.json()["detail"]
-    assert shared.memory.read_bytes() == before
+    assert shared_server.memory.read_bytes() == before
 
 
-def test_a_memory_in_json_is_given_and_saved_as_json(
+def test_a_memory_in_json_is_returned_and_saved_as_json(
     data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = data / "memories.json"
@@ -498,10 +498,10 @@ def test_a_running_server_shows_what_an_older_program_writes(
 ) -> None:
     folder = server.assistant.conversations.location.parent
     assert client.get(SEARCH, params={"q": "護照"}).json()["results"] == []
-    write_conversations(folder, {"cli:a": said("護照在抽屜")})
+    write_conversations(folder, {"cli:a": make_messages("護照在抽屜")})
     (hit,) = client.get(SEARCH, params={"q": "護照"}).json()["results"]
     assert hit["conversation"] == "cli:a"
-    write_conversations(folder, {"cli:b": said("機票在桌上")})
+    write_conversations(folder, {"cli:b": make_messages("機票在桌上")})
     listed = client.get("/api/conversations").json()["conversations"]
     assert {one["key"] for one in listed} == {"cli:a", "cli:b"}
 
@@ -574,13 +574,13 @@ def test_the_days_are_listed_with_what_they_hold_newest_first(
 @pytest.mark.usefixtures("at_noon")
 @pytest.mark.parametrize("days", [-1, 1])
 def test_another_day_takes_no_note_and_says_why(
-    shared: Served, visitor: httpx2.Client, days: int
+    shared_server: Served, visitor: httpx2.Client, days: int
 ) -> None:
-    other = today(shared) + timedelta(days=days)
+    other = today(shared_server) + timedelta(days=days)
     answer = visitor.post(f"{DAILY}/{other}", json={"entry": BULB})
     assert answer.status_code == 422
-    assert f"today's note, {today(shared)}" in answer.json()["detail"]
-    assert shared.assistant.daily.dates() == []
+    assert f"today's note, {today(shared_server)}" in answer.json()["detail"]
+    assert shared_server.assistant.daily.dates() == []
 
 
 @pytest.mark.parametrize(
@@ -597,10 +597,12 @@ def test_what_is_no_date_is_refused(visitor: httpx2.Client, day: str) -> None:
 
 @pytest.mark.usefixtures("at_noon")
 @pytest.mark.parametrize("body", [{}, {"entry": "  "}, {"entry": "a\0b"}, {"entry": 1}, []])
-def test_what_is_no_note_is_refused(shared: Served, visitor: httpx2.Client, body: object) -> None:
-    answer = visitor.post(f"{DAILY}/{today(shared)}", json=body)
+def test_what_is_no_note_is_refused(
+    shared_server: Served, visitor: httpx2.Client, body: object
+) -> None:
+    answer = visitor.post(f"{DAILY}/{today(shared_server)}", json=body)
     assert answer.status_code == 422
-    assert shared.assistant.daily.dates() == []
+    assert shared_server.assistant.daily.dates() == []
 
 
 @pytest.mark.usefixtures("at_noon")

@@ -14,7 +14,7 @@ from threading import Event
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Serve, Served, calling, operating, serving, settled
+from tests.faces.http.conftest import Serve, Served, calling, make_data_folder, operating, serving
 from tests.postgres import empty_database, make_admin
 from tests.standins.chat_api import ChatApi
 from turnleaf import metrics
@@ -161,15 +161,15 @@ def test_a_turn_that_is_under_way_or_stopped_is_counted_as_such() -> None:
     def count() -> float:
         return parse(metrics.write_metrics({}))["turnleaf_turns_under_way{}"]
 
-    def stopped() -> float:
+    def count_stopped() -> float:
         return parse(metrics.write_metrics({})).get('turnleaf_turns_total{outcome="stopped"}', 0)
 
-    before, ended = count(), stopped()
+    before, ended = count(), count_stopped()
     turn = metrics.count_turn(one for one in "ab")
     assert next(turn) == "a"
     assert count() == before + 1
     turn.close()
-    assert (count(), stopped()) == (before, ended + 1)
+    assert (count(), count_stopped()) == (before, ended + 1)
 
 
 def test_nothing_that_is_sent_comes_into_a_log_line_or_a_label(
@@ -257,7 +257,7 @@ def test_a_server_is_ready_while_its_folder_can_be_written(
 def test_a_server_is_ready_while_its_database_is_of_the_right_version(tmp_path: Path) -> None:
     address = empty_database()
     admin = make_admin(address)
-    with settled(tmp_path), Assistant(Stores.open(address)) as assistant:
+    with make_data_folder(tmp_path), Assistant(Stores.open(address)) as assistant:
         with serving(assistant) as url, httpx2.Client(base_url=url) as client:
             assert client.get("/readyz").json() == {"status": "ready"}
             assert admin("SELECT count(*) FROM turnleaf.records") == [(0,)]
@@ -274,7 +274,7 @@ def test_a_server_is_ready_while_its_database_is_of_the_right_version(tmp_path: 
 def test_the_pool_of_a_database_is_measured(tmp_path: Path) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with (
-        settled(tmp_path),
+        make_data_folder(tmp_path),
         Assistant(Stores.open(empty_database())) as assistant,
         serving(assistant, token=TOKEN) as url,
         httpx2.Client(base_url=url, headers=headers) as client,

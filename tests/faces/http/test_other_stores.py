@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import serving, settled
+from tests.faces.http.conftest import make_data_folder, serving
 from tests.postgres import empty_database
 from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
@@ -37,7 +37,7 @@ BACKENDS: dict[str, Callable[[], Stores]] = {
 
 @pytest.fixture(params=BACKENDS)
 def assistant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Assistant]:
-    with settled(tmp_path):
+    with make_data_folder(tmp_path):
         stores = BACKENDS[request.param]()
         stores.config.change({"model": "recall", "embeddings": False})
         with Assistant(stores) as opened:
@@ -78,7 +78,7 @@ def test_what_was_said_is_found_and_an_answer_names_it(
 def test_no_answer_of_the_server_has_the_password_of_the_database(tmp_path: Path) -> None:
     address = empty_database().replace("@/", f":{SECRET}@/")
     with (
-        settled(tmp_path),
+        make_data_folder(tmp_path),
         Assistant(Stores.open(address)) as assistant,
         serving(assistant) as url,
         httpx2.Client(base_url=url) as client,

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from tests.effort import LONG
-from tests.faces.http.conftest import DEADLINE_SECONDS, operating, serving, settled
+from tests.faces.http.conftest import DEADLINE_SECONDS, make_data_folder, operating, serving
 from tests.faces.http.conftest import Served as Running
 from tests.faces.http.listening import NO_TLS, EndlessModel
 from tests.postgres import empty_database
@@ -54,7 +54,7 @@ class People:
         self.tokens = Tokens(own.stores.operator_records)
 
     def call(self, space: str | None, **headers: str) -> httpx2.Client:
-        """Give a client with a new token, of the operator with None."""
+        """Return a client with a new token, the operator's if None."""
         return self.call_with(self.tokens.add(space)[1], **headers)
 
     def call_with(self, token: str | None, **headers: str) -> httpx2.Client:
@@ -69,10 +69,10 @@ class People:
 
 
 @contextmanager
-def gathered(
+def serve_people(
     home: Path, backend: str, model: ScriptedModel | None = None, token: str | None = None
 ) -> Iterator[People]:
-    with settled(home) as folder:
+    with make_data_folder(home) as folder:
         stores = BACKENDS[backend](folder)
         stores.config.change({"model": "recall", "embeddings": False})
         with closing(Assistant(stores, model=model)) as own, serving(own, token=token) as url:
@@ -81,13 +81,13 @@ def gathered(
 
 @pytest.fixture(params=BACKENDS if LONG else ["files", "postgres"])
 def people(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[People]:
-    with gathered(tmp_path, request.param) as found:
+    with serve_people(tmp_path, request.param) as found:
         yield found
 
 
 @pytest.fixture
 def on_files(tmp_path: Path) -> Iterator[People]:
-    with gathered(tmp_path, "files") as found:
+    with serve_people(tmp_path, "files") as found:
         yield found
 
 
@@ -268,7 +268,7 @@ def test_the_operators_token_names_a_space_and_has_the_servers_own_without(
 
 
 def test_the_token_of_the_data_folder_is_the_operators(tmp_path: Path) -> None:
-    with gathered(tmp_path, "files", token=OPERATORS_TOKEN) as people:
+    with serve_people(tmp_path, "files", token=OPERATORS_TOKEN) as people:
         with closing(people.own.open_space("bob")) as bob:
             fill(bob)
         with people.call_with(OPERATORS_TOKEN, Turnleaf_Space="bob") as operator:
@@ -393,7 +393,7 @@ def test_requests_over_the_limit_are_told_when_to_come_back(people: People) -> N
 
 @pytest.mark.parametrize("name", ["model_calls_per_day", "model_tokens_per_day"])
 def test_a_space_that_has_asked_enough_today_is_told_so(tmp_path: Path, name: str) -> None:
-    with gathered(tmp_path, "files", ScriptedModel("hello")) as people:
+    with serve_people(tmp_path, "files", ScriptedModel("hello")) as people:
         set_limits(people.own.stores.operator_records, "bob", **{name: 1})
         with people.call("bob") as bob, people.call(None) as operator:
             assert bob.post("/api/chat", json={"message": "hi"}).status_code == 200
@@ -445,7 +445,7 @@ def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: People) -> Non
 
 
 def test_a_space_has_no_more_answers_at_once_than_it_may(tmp_path: Path) -> None:
-    with gathered(tmp_path, "files", EndlessModel()) as people:
+    with serve_people(tmp_path, "files", EndlessModel()) as people:
         set_limits(people.own.stores.operator_records, "bob", turns_at_once=1)
         with (
             people.call("bob") as bob,

@@ -11,7 +11,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, calling, operating, serving, settled
+from tests.faces.http.conftest import (
+    DEADLINE_SECONDS,
+    Serve,
+    calling,
+    make_data_folder,
+    operating,
+    serving,
+)
 from tests.faces.http.listening import NO_TLS, PausingModel
 from tests.postgres import empty_database
 from tests.torture.editors import until
@@ -79,7 +86,7 @@ class Servers:
 def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Servers]:
     place = MemoryPlace()
     address = empty_database() if request.param == "postgres" else ""
-    with settled(tmp_path) as folder, ExitStack() as closing:
+    with make_data_folder(tmp_path) as folder, ExitStack() as closing:
         backends: dict[str, Callable[[], Stores]] = {
             "files": lambda: Stores.open(folder),
             "memory": lambda: MemoryStores(place, now=local_now),

@@ -32,7 +32,7 @@ LAMP = "客廳的燈叫做小明"
 OPEN = {"state": "running", "attempts": 1, "finishedAt": None, "result": None, "error": None}
 
 
-class Patient:
+class WaitingModel:
     """A model that answers when it may."""
 
     name = "patient"
@@ -49,13 +49,13 @@ class Patient:
 
 
 @pytest.fixture(autouse=True)
-def _empty(shared: Served) -> Iterator[None]:
+def _empty(shared_server: Served) -> Iterator[None]:
     yield
-    for each in shared.assistant.schedules.get_all():
-        shared.assistant.schedules.remove(each.id)
+    for each in shared_server.assistant.schedules.get_all():
+        shared_server.assistant.schedules.remove(each.id)
 
 
-def made(client: httpx2.Client, **more: object) -> dict[str, Any]:
+def add_schedule(client: httpx2.Client, **more: object) -> dict[str, Any]:
     answer = client.post(API, json={"prompt": PROMPT, "timing": "0 9 * * 1-5", **more})
     assert answer.status_code == 201
     schedule: dict[str, Any] = answer.json()
@@ -84,13 +84,13 @@ def test_a_schedule_is_made_listed_and_given(visitor: httpx2.Client) -> None:
 def test_without_more_it_goes_to_the_log_in_the_zone_of_the_machine(
     visitor: httpx2.Client,
 ) -> None:
-    one = made(visitor)
+    one = add_schedule(visitor)
     assert (one["name"], one["timezone"], one["deliver"]) == (None, local_zone(), "log")
-    assert made(visitor, timezone="")["timezone"] == local_zone()
+    assert add_schedule(visitor, timezone="")["timezone"] == local_zone()
 
 
 def test_a_change_changes_what_is_given(visitor: httpx2.Client) -> None:
-    one = made(visitor, name="早安", timezone="UTC")
+    one = add_schedule(visitor, name="早安", timezone="UTC")
     path = f"{API}/{one['id']}"
     changed = visitor.patch(path, json={"timing": "every 2h", "prompt": "吃什麼？"}).json()
     assert (changed["timing"], changed["prompt"]) == ("every 2h", "吃什麼？")
@@ -101,14 +101,14 @@ def test_a_change_changes_what_is_given(visitor: httpx2.Client) -> None:
 
 
 def test_a_schedule_rests_and_goes_on(visitor: httpx2.Client) -> None:
-    path = f"{API}/{made(visitor)['id']}"
+    path = f"{API}/{add_schedule(visitor)['id']}"
     assert visitor.patch(path, json={"paused": True}).json()["paused"] is True
     assert visitor.get(path).json()["paused"] is True
     assert visitor.patch(path, json={"paused": False}).json()["paused"] is False
 
 
 def test_what_is_deleted_is_given_once_more_and_gone(visitor: httpx2.Client) -> None:
-    one = made(visitor)
+    one = add_schedule(visitor)
     assert visitor.delete(f"{API}/{one['id']}").json() == {"deleted": one}
     for answer in (
         visitor.get(f"{API}/{one['id']}"),
@@ -131,15 +131,15 @@ def test_what_is_deleted_is_given_once_more_and_gone(visitor: httpx2.Client) -> 
     ],
 )
 def test_what_cannot_be_taken_is_refused_with_a_sentence(
-    visitor: httpx2.Client, shared: Served, wrong: dict[str, str], said: str
+    visitor: httpx2.Client, shared_server: Served, wrong: dict[str, str], said: str
 ) -> None:
-    one = made(visitor)
-    before = shared.assistant.schedules.location.read_bytes()
+    one = add_schedule(visitor)
+    before = shared_server.assistant.schedules.location.read_bytes()
     new = {"prompt": PROMPT, "timing": "every 1h", **wrong}
     assert said in problem(visitor.post(API, json=new), 422, "invalid")
     assert said in problem(visitor.patch(f"{API}/{one['id']}", json=wrong), 422, "invalid")
     problem(visitor.post(API, json={**new, "more": 1}), 422, "invalid-request")
-    assert shared.assistant.schedules.location.read_bytes() == before
+    assert shared_server.assistant.schedules.location.read_bytes() == before
 
 
 def test_the_next_times_are_told_while_somebody_types(visitor: httpx2.Client) -> None:
@@ -154,14 +154,14 @@ def test_the_next_times_are_told_while_somebody_types(visitor: httpx2.Client) ->
 
 
 def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> None:
-    model = Patient()
+    model = WaitingModel()
     server = serve(model)
     with (
         calling(server) as client,
         listening("GET", f"{server.url}/api/events") as heard,
     ):
         assert next(heard) == Told("hello", {"version": __version__})
-        one_made = made(client)
+        one_made = add_schedule(client)
         path = f"{API}/{one_made['id']}"
         answer = client.post(f"{path}/run")
         assert answer.status_code == 202
@@ -197,15 +197,15 @@ def test_a_running_server_runs_what_is_due_and_tells_of_it(server: Served) -> No
 
 
 def test_what_went_wrong_is_told_without_secrets_and_places(
-    visitor: httpx2.Client, shared: Served
+    visitor: httpx2.Client, shared_server: Served
 ) -> None:
-    store = shared.assistant.schedules
-    schedule, run = store.begin(made(visitor)["id"])
-    place = shared.folder / "results" / "x.md"
+    store = shared_server.assistant.schedules
+    schedule, run = store.begin(add_schedule(visitor)["id"])
+    place = shared_server.folder / "results" / "x.md"
     store.finish(schedule.id, run, error=f"cannot write {place}: sk-ant-api03-{'a' * 90}")
     error = visitor.get(f"{API}/{schedule.id}").json()["lastRun"]["error"]
     assert "x.md" in error
-    assert str(shared.folder) not in error
+    assert str(shared_server.folder) not in error
     assert "a" * 90 not in error
 
 
@@ -227,10 +227,10 @@ def test_a_list_of_schedules_takes_no_longer_for_many_runs(tmp_path: Path) -> No
 
 
 def test_a_run_whose_program_ended_is_told_as_interrupted(
-    visitor: httpx2.Client, shared: Served
+    visitor: httpx2.Client, shared_server: Served
 ) -> None:
-    made(visitor, deliver="slack:C012AB3CD")
-    location = shared.assistant.schedules.location
+    add_schedule(visitor, deliver="slack:C012AB3CD")
+    location = shared_server.assistant.schedules.location
     past = datetime.now(UTC) - timedelta(minutes=10)
     dead = ScheduleStore(location, now=lambda: past)
     dead.begin(json.loads(location.read_text("utf-8"))[0]["id"])
@@ -239,6 +239,6 @@ def test_a_run_whose_program_ended_is_told_as_interrupted(
 
 
 def test_results_that_cannot_go_there_are_refused_at_once(visitor: httpx2.Client) -> None:
-    path = f"{API}/{made(visitor, deliver='slack:C012AB3CD')['id']}"
+    path = f"{API}/{add_schedule(visitor, deliver='slack:C012AB3CD')['id']}"
     assert "slack" in problem(visitor.post(f"{path}/run"), 422, "invalid")
     assert visitor.get(path).json()["runs"] == []

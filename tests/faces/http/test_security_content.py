@@ -16,9 +16,9 @@ from tests.faces.http.attacking import (
     LAMP,
     TOKEN,
     Target,
-    attacked,
-    guarded_well,
-    refused,
+    assert_guarded,
+    expect_problem,
+    run_target,
 )
 
 MAIN = "/api/memory/main"
@@ -39,13 +39,13 @@ SCRIPTS = [
 
 @pytest.fixture
 def target(tmp_path: Path) -> Iterator[Target]:
-    with attacked(tmp_path) as target:
+    with run_target(tmp_path) as target:
         yield target
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("content")) as target:
+def shared_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    with run_target(tmp_path_factory.mktemp("content")) as target:
         before = target.files()
         yield target
         assert target.files() == before
@@ -64,7 +64,7 @@ def test_a_script_in_a_memory_comes_back_as_text_that_nothing_runs(target: Targe
         answer = target.ask("GET", path, Accept="text/html")
         assert answer.status == 200
         inert(answer.headers)
-        guarded_well(answer)
+        assert_guarded(answer)
 
 
 def inert(headers: object) -> None:
@@ -91,16 +91,18 @@ def test_the_raw_memory_is_never_taken_for_a_page(target: Target) -> None:
      "/api/memory/daily/X", "/api/memory/search?q=a&source=X", "/api/memory/search?limit=X",
      "/v1/X", "/api/memory/changes?before=X", "/api/schedules/X"],
 )  # fmt: skip
-def test_an_error_never_becomes_a_page_of_what_was_asked(shared: Target, path: str) -> None:
+def test_an_error_never_becomes_a_page_of_what_was_asked(shared_target: Target, path: str) -> None:
     for script in SCRIPTS:
-        answer = shared.ask("GET", path.replace("X", quote(script, safe="")), Accept="text/html")
+        answer = shared_target.ask(
+            "GET", path.replace("X", quote(script, safe="")), Accept="text/html"
+        )
         assert answer.status in {404, 422}, script
-        refused(answer, answer.status)
+        expect_problem(answer, answer.status)
 
 
-def test_what_is_wrong_with_a_body_is_told_without_repeating_it(shared: Target) -> None:
-    answer = shared.ask("POST", FACTS, {"content": {"deep": "<script>secret</script>"}})
-    refused(answer, 422)
+def test_what_is_wrong_with_a_body_is_told_without_repeating_it(shared_target: Target) -> None:
+    answer = shared_target.ask("POST", FACTS, {"content": {"deep": "<script>secret</script>"}})
+    expect_problem(answer, 422)
     assert "<script>" not in answer.text
     assert "secret" not in answer.text
 
@@ -108,8 +110,10 @@ def test_what_is_wrong_with_a_body_is_told_without_repeating_it(shared: Target) 
 # The page
 
 
-def test_the_page_runs_only_its_own_files_and_no_two_answers_share_a_nonce(shared: Target) -> None:
-    policies = [shared.ask("GET", "/").headers["content-security-policy"] for _ in range(2)]
+def test_the_page_runs_only_its_own_files_and_no_two_answers_share_a_nonce(
+    shared_target: Target,
+) -> None:
+    policies = [shared_target.ask("GET", "/").headers["content-security-policy"] for _ in range(2)]
     for policy in policies:
         rules = dict(rule.strip().partition(" ")[::2] for rule in policy.split(";"))
         assert rules["default-src"] == "'none'"
@@ -124,9 +128,9 @@ def test_the_page_runs_only_its_own_files_and_no_two_answers_share_a_nonce(share
     assert nonces[0] != nonces[1]
 
 
-def test_a_page_of_another_user_is_not_kept_by_anything_between(shared: Target) -> None:
+def test_a_page_of_another_user_is_not_kept_by_anything_between(shared_target: Target) -> None:
     for path in (MAIN, FACTS, "/api/memory/config", "/api/status", "/openapi.json"):
-        assert shared.ask("GET", path).headers["cache-control"] == "no-store"
+        assert shared_target.ask("GET", path).headers["cache-control"] == "no-store"
 
 
 # Headers and lines
@@ -143,14 +147,14 @@ def test_a_page_of_another_user_is_not_kept_by_anything_between(shared: Target) 
         "web:小明\u560a\u560dX-Injected: 1",
     ],
 )
-def test_a_key_with_line_ends_adds_no_header(shared: Target, key: str) -> None:
-    answer = shared.ask("GET", f"/api/conversations/{quote(key, safe='')}")
+def test_a_key_with_line_ends_adds_no_header(shared_target: Target, key: str) -> None:
+    answer = shared_target.ask("GET", f"/api/conversations/{quote(key, safe='')}")
     assert answer.status in {404, 422}
-    refused(answer, answer.status)
+    expect_problem(answer, answer.status)
     assert not {"set-cookie", "x-injected"} & set(answer.headers)
-    answer = shared.ask("POST", "/api/prompt/preview", {"message": "hi", "key": key})
+    answer = shared_target.ask("POST", "/api/prompt/preview", {"message": "hi", "key": key})
     assert not {"set-cookie", "x-injected"} & set(answer.headers)
-    guarded_well(answer)
+    assert_guarded(answer)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +164,12 @@ def test_a_key_with_line_ends_adds_no_header(shared: Target, key: str) -> None:
     "value", ['"' * 3000, "*" * 3000, 'W/"a", ' * 400, "\x7f", "\u0080\u00ff", ",;,;" * 700]
 )
 def test_a_header_made_to_hurt_is_answered_like_any_other(
-    shared: Target, header: str, value: str
+    shared_target: Target, header: str, value: str
 ) -> None:
     body = b"" if header in {"If-None-Match", "Accept"} else b"[]"
-    answer = shared.ask("PUT" if body else "GET", MAIN, body, **{header: value})
+    answer = shared_target.ask("PUT" if body else "GET", MAIN, body, **{header: value})
     assert answer.status in {200, 400, 406, 412, 422}
-    guarded_well(answer)
+    assert_guarded(answer)
 
 
 # The log
@@ -174,7 +178,7 @@ def test_a_header_made_to_hurt_is_answered_like_any_other(
 def test_a_line_of_the_log_holds_nothing_of_what_was_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG), attacked(tmp_path, token=TOKEN) as target:
+    with caplog.at_level(logging.DEBUG), run_target(tmp_path, token=TOKEN) as target:
         answers = [
             target.ask("GET", "/api/memory/search?q=secret-question"),
             target.ask("POST", FACTS, {"content": "secret-fact 小明"}),
@@ -212,7 +216,7 @@ def _message_of(record: logging.LogRecord) -> str:
 
 
 def test_by_default_no_request_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with attacked(tmp_path) as target:
+    with run_target(tmp_path) as target:
         target.ask("GET", MAIN)
         target.send(b"no http at all\r\n\r\n")
         target.ask("GET", MAIN, host="evil.example")
@@ -229,18 +233,20 @@ def test_who_saves_over_what_somebody_else_saved_is_told(target: Target) -> None
     before = target.files()
     for tag in (etag, f"W/{target.ask('GET', MAIN).headers['etag']}", '"made-up"', '""', "no-tag"):
         answer = target.ask("PUT", MAIN, {"content": "gone"}, If_Match=tag)
-        refused(answer, 412)
+        expect_problem(answer, 412)
     assert target.files() == before
 
 
-def test_a_guessed_change_undoes_nothing(shared: Target) -> None:
+def test_a_guessed_change_undoes_nothing(shared_target: Target) -> None:
     for number in (0, -1, 999_999, 2**63, 2**70, "one", 1.5, [1]):
-        answer = shared.ask("POST", "/api/memory/undo", {"change": number})
+        answer = shared_target.ask("POST", "/api/memory/undo", {"change": number})
         assert answer.status in {404, 409, 422}
-        refused(answer, answer.status)
+        expect_problem(answer, answer.status)
 
 
-def test_json_stays_json_whatever_it_holds(shared: Target) -> None:
-    answer = shared.ask("POST", "/api/prompt/preview", {"message": "</long_term_memory>\u2028小明"})
+def test_json_stays_json_whatever_it_holds(shared_target: Target) -> None:
+    answer = shared_target.ask(
+        "POST", "/api/prompt/preview", {"message": "</long_term_memory>\u2028小明"}
+    )
     assert answer.status == 200
     assert json.loads(answer.body)["tokens"] > 0

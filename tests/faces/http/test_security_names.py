@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faces.http.attacking import LAMP, Target, attacked, guarded_well, refused
+from tests.faces.http.attacking import LAMP, Target, assert_guarded, expect_problem, run_target
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.http.access import Access, check_host, own_names, parse_host
 
@@ -15,7 +15,7 @@ MAIN = "/api/memory/main"
 
 @pytest.fixture(scope="module")
 def one_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("names")) as target:
+    with run_target(tmp_path_factory.mktemp("names")) as target:
         yield target
 
 
@@ -58,7 +58,7 @@ def origin(target: Target, text: str) -> str:
 def test_a_name_that_is_not_the_servers_is_not_answered(target: Target, host: str) -> None:
     for method, path, body in (("GET", MAIN, b""), ("PUT", MAIN, b'{"content": "gone"}')):
         answer = target.ask(method, path, body, host=origin(target, host))
-        assert "--allow-host" in refused(answer, 421)
+        assert "--allow-host" in expect_problem(answer, 421)
         assert host.partition(":")[0] not in answer.text
 
 
@@ -84,7 +84,7 @@ def test_a_name_that_is_not_the_servers_is_not_answered(target: Target, host: st
 )
 def test_a_host_that_is_no_name_is_refused(target: Target, host: str) -> None:
     answer = target.ask("GET", MAIN, host=origin(target, host))
-    refused(answer, 400)
+    expect_problem(answer, 400)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_host_that_is_no_name_is_refused(target: Target, host: str) -> None:
 def test_a_request_that_does_not_name_the_server_once_is_refused(
     target: Target, head: bytes
 ) -> None:
-    refused(target.send(head), 400)
+    expect_problem(target.send(head), 400)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_names_of_this_machine_are_answered(target: Target, host: str) -> No
     answer = target.ask("GET", MAIN, host=origin(target, host))
     assert answer.status == 200
     assert LAMP in answer.json["content"]
-    guarded_well(answer)
+    assert_guarded(answer)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_header_for_proxies_changes_nothing(target: Target, header: str) -> No
     answer = target.ask("GET", "/healthz", **{header: "DELETE"})
     assert answer.json == {"status": "ok"}
     answer = target.ask("GET", MAIN, host="evil.example", **{header: "localhost"})
-    refused(answer, 421)
+    expect_problem(answer, 421)
 
 
 # Origin: a page from elsewhere that a browser shows
@@ -158,7 +158,7 @@ def test_a_header_for_proxies_changes_nothing(target: Target, header: str) -> No
 def test_a_page_from_elsewhere_is_refused(target: Target, page: str, method: str) -> None:
     body = b'{"content": "gone"}' if method == "PUT" else b""
     answer = target.ask(method, MAIN, body, Origin=origin(target, page))
-    assert "own page" in refused(answer, 403)
+    assert "own page" in expect_problem(answer, 403)
 
 
 def test_one_good_origin_beside_a_bad_one_is_refused(target: Target) -> None:
@@ -167,7 +167,7 @@ def test_one_good_origin_beside_a_bad_one_is_refused(target: Target) -> None:
         f"GET {MAIN} HTTP/1.1\r\nHost: {own}\r\n"
         f"Origin: http://{own}\r\nOrigin: http://evil.example\r\n\r\n"
     )
-    refused(target.send(head.encode()), 403)
+    expect_problem(target.send(head.encode()), 403)
 
 
 @pytest.mark.parametrize("page", ["http://127.0.0.1:PORT", "https://127.0.0.1:PORT"])
@@ -190,11 +190,11 @@ def test_a_browser_that_asks_in_advance_is_told_no(target: Target, method: str, 
         Access_Control_Request_Headers="authorization, content-type, if-match",
         Access_Control_Request_Private_Network="true",
     )
-    refused(answer, 403)
+    expect_problem(answer, 403)
 
 
 def test_options_of_our_own_page_grant_nothing_either(target: Target) -> None:
-    refused(target.ask("OPTIONS", MAIN, Origin=f"http://127.0.0.1:{target.port}"), 405)
+    expect_problem(target.ask("OPTIONS", MAIN, Origin=f"http://127.0.0.1:{target.port}"), 405)
 
 
 # CSRF: what a browser sends without asking first
@@ -222,14 +222,14 @@ def test_a_form_on_a_page_from_elsewhere_changes_nothing(
     target: Target, method: str, path: str, kind: str, body: bytes, site: str
 ) -> None:
     by_origin = target.ask(method, path, body, Content_Type=kind, Origin="http://evil.example")
-    refused(by_origin, 403)
+    expect_problem(by_origin, 403)
     by_site = target.ask(method, path, body, Content_Type=kind, Sec_Fetch_Site=site)
-    refused(by_site, 403)
+    expect_problem(by_site, 403)
     hidden = target.ask(
         method, path, body, Content_Type=kind, Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate",
         Sec_Fetch_Dest="document",
     )  # fmt: skip
-    refused(hidden, 403)
+    expect_problem(hidden, 403)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])
@@ -237,7 +237,7 @@ def test_a_form_does_not_pass_even_in_a_browser_that_says_nothing_of_its_page(
     target: Target, kind: str
 ) -> None:
     answer = target.ask("POST", "/api/memory/facts", b'{"content": "a"}', Content_Type=kind)
-    refused(answer, 415)
+    expect_problem(answer, 415)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_page_from_elsewhere_embeds_nothing_of_ours(
     answer = target.ask(
         "GET", path, Sec_Fetch_Site="cross-site", Sec_Fetch_Mode=mode, Sec_Fetch_Dest=dest
     )
-    refused(answer, 403)
+    expect_problem(answer, 403)
 
 
 def test_a_link_from_elsewhere_leads_to_the_page(target: Target) -> None:

@@ -7,7 +7,14 @@ from datetime import date
 
 import pytest
 
-from tests.faces.http.attacking import CANARY, LAMP, Target, attacked, guarded_well, refused
+from tests.faces.http.attacking import (
+    CANARY,
+    LAMP,
+    Target,
+    assert_guarded,
+    expect_problem,
+    run_target,
+)
 
 CONFIG = "/api/memory/config"
 UP = "../../../../../../../../../../"
@@ -15,7 +22,7 @@ UP = "../../../../../../../../../../"
 
 @pytest.fixture(scope="module")
 def one_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("paths")) as target:
+    with run_target(tmp_path_factory.mktemp("paths")) as target:
         yield target
 
 
@@ -70,27 +77,27 @@ WAYS = [
 ]
 
 
-def escaped(path: str) -> str:
+def escape(path: str) -> str:
     return path.encode("ascii", "backslashreplace").decode().replace("\\u", "%u")
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("folder", ["/assets/", "/docs/"])
 def test_no_path_leads_out_of_the_pages_folder(target: Target, folder: str, way: str) -> None:
-    path = folder + escaped(place(target, way))
+    path = folder + escape(place(target, way))
     for method in ("GET", "HEAD"):
         answer = target.ask(method, path)
         assert answer.status == 404
-        guarded_well(answer)
+        assert_guarded(answer)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_key_of_a_conversation_leads_to_a_file(target: Target, way: str) -> None:
-    path = "/api/conversations/" + escaped(place(target, way))
+    path = "/api/conversations/" + escape(place(target, way))
     for method in ("GET", "DELETE"):
         answer = target.ask(method, path)
         assert answer.status in {404, 422}
-        refused(answer, answer.status)
+        expect_problem(answer, answer.status)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -100,9 +107,9 @@ def test_no_key_of_a_conversation_leads_to_a_file(target: Target, way: str) -> N
 def test_no_id_of_a_fact_leads_to_a_file(
     target: Target, way: str, method: str, body: object
 ) -> None:
-    answer = target.ask(method, "/api/memory/facts/" + escaped(place(target, way)), body)
+    answer = target.ask(method, "/api/memory/facts/" + escape(place(target, way)), body)
     assert answer.status in {404, 405, 422}
-    refused(answer, answer.status)
+    expect_problem(answer, answer.status)
 
 
 @pytest.mark.parametrize(
@@ -124,17 +131,17 @@ def test_no_id_of_a_fact_leads_to_a_file(
     ],
 )
 def test_no_date_leads_to_a_file(target: Target, day: str) -> None:
-    path = "/api/memory/daily/" + escaped(place(target, day))
+    path = "/api/memory/daily/" + escape(place(target, day))
     for method, body in (("GET", b""), ("POST", {"entry": "forged"})):
         answer = target.ask(method, path, body)
         assert answer.status in {404, 405, 422}
-        refused(answer, answer.status)
+        expect_problem(answer, answer.status)
 
 
 def test_only_today_takes_a_note(target: Target) -> None:
     for day in (date(1, 1, 1), date(9999, 12, 31)):
         answer = target.ask("POST", f"/api/memory/daily/{day:%Y-%m-%d}", {"entry": "forged"})
-        refused(answer, 422)
+        expect_problem(answer, 422)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +170,7 @@ def test_only_today_takes_a_note(target: Target) -> None:
 )
 def test_what_is_not_offered_is_not_found(target: Target, path: str) -> None:
     answer = target.ask("GET", place(target, path))
-    refused(answer, 404)
+    expect_problem(answer, 404)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +178,7 @@ def test_what_is_not_offered_is_not_found(target: Target, path: str) -> None:
 )
 def test_no_address_leads_to_another_server(target: Target, path: str) -> None:
     answer = target.ask("GET", path)
-    guarded_well(answer)
+    assert_guarded(answer)
     assert answer.status in {307, 404}
     assert "location" not in answer.headers
 
@@ -203,13 +210,13 @@ def test_which_files_are_used_is_not_decided_over_http(
     target: Target, key: str, value: str
 ) -> None:
     answer = target.ask("PUT", CONFIG, {key: place(target, value)})
-    assert "turnleaf config" in refused(answer, 403)
+    assert "turnleaf config" in expect_problem(answer, 403)
     assert target.ask("GET", CONFIG).json[key] is None
 
 
 def test_a_path_hidden_among_other_settings_changes_none_of_them(target: Target) -> None:
     body = {"autoExtract": False, "memoryLocation": str(target.canary), "locked": []}
-    refused(target.ask("PUT", CONFIG, body), 403)
+    expect_problem(target.ask("PUT", CONFIG, body), 403)
     assert target.ask("GET", CONFIG).json["autoExtract"] is True
 
 
@@ -231,7 +238,7 @@ def test_a_path_hidden_among_other_settings_changes_none_of_them(target: Target)
     ids=str,
 )
 def test_a_setting_that_is_none_is_refused(target: Target, body: object) -> None:
-    refused(target.ask("PUT", CONFIG, body), 422)
+    expect_problem(target.ask("PUT", CONFIG, body), 422)
 
 
 # Settings that name servers (SSRF)
@@ -284,7 +291,7 @@ def test_no_other_server_is_asked_because_somebody_says_so_over_http(
     target: Target, key: str, address: str
 ) -> None:
     answer = target.ask("PUT", CONFIG, {key: address})
-    assert "only the operator" in refused(answer, 403)
+    assert "only the operator" in expect_problem(answer, 403)
     assert target.ask("GET", CONFIG).json[key] is None
 
 
@@ -293,7 +300,7 @@ def test_no_other_server_is_asked_because_somebody_says_so_over_http(
 )
 def test_an_address_that_is_none_is_refused(target: Target, address: object) -> None:
     answer = target.ask("PUT", CONFIG, {"modelUrl": address})
-    refused(answer, 422)
+    expect_problem(answer, 422)
 
 
 def test_no_key_is_ever_told(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +311,7 @@ def test_no_key_is_ever_told(target: Target, monkeypatch: pytest.MonkeyPatch) ->
         answer = target.ask("GET", path)
         assert answer.status == 200
         assert "secret-of-" not in answer.text
-        guarded_well(answer)
+        assert_guarded(answer)
 
 
 def test_no_answer_about_memory_names_a_path_outside_the_folder(target: Target) -> None:

@@ -20,13 +20,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tests.faces.http.attacking import (
     LAMP,
     SECONDS,
-    Answer,
+    HttpAnswer,
     Target,
-    attacked,
-    guarded_well,
+    assert_guarded,
+    expect_problem,
     is_closed,
     read,
-    refused,
+    run_target,
 )
 from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.requests import RequestLimits
@@ -42,56 +42,56 @@ FEW = RequestLimits(connections=8, linger_seconds=60)
 
 @pytest.fixture(scope="module")
 def usual_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("usual")) as target:
+    with run_target(tmp_path_factory.mktemp("usual")) as target:
         yield target
 
 
 @pytest.fixture(scope="module")
 def small_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("small"), limits=SMALL) as target:
+    with run_target(tmp_path_factory.mktemp("small"), limits=SMALL) as target:
         yield target
 
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """Give a server that waits only a moment for the head of a request."""
-    with attacked(tmp_path_factory.mktemp("hasty"), limits=HASTY) as target:
-        yield from unchanged(target)
+    """Yield a server that waits only a moment for the head of a request."""
+    with run_target(tmp_path_factory.mktemp("hasty"), limits=HASTY) as target:
+        yield from check_unchanged(target)
 
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """Give a server that waits only a moment for the body of a request."""
-    with attacked(tmp_path_factory.mktemp("impatient"), limits=IMPATIENT) as target:
-        yield from unchanged(target)
+    """Yield a server that waits only a moment for the body of a request."""
+    with run_target(tmp_path_factory.mktemp("impatient"), limits=IMPATIENT) as target:
+        yield from check_unchanged(target)
 
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Target]:
-    """Give a server that has as many connections as it takes."""
-    with attacked(tmp_path, limits=FEW) as target, ExitStack() as stack:
+    """Yield a server that has as many connections as it takes."""
+    with run_target(tmp_path, limits=FEW) as target, ExitStack() as stack:
         for _ in range(FEW.connections):
             connection = stack.enter_context(closing(target.connect()))
             connection.sendall(head("GET", "/api/events"))
             assert connection.recv(12) == b"HTTP/1.1 200"
-        yield from unchanged(target)
+        yield from check_unchanged(target)
 
 
 @pytest.fixture
 def target(usual_target: Target) -> Iterator[Target]:
-    """Give a server with the limits that everybody has."""
-    yield from unchanged(usual_target)
+    """Yield a server with the default limits."""
+    yield from check_unchanged(usual_target)
     assert usual_target.ask("GET", "/healthz").json == {"status": "ok"}
 
 
 @pytest.fixture
 def small(small_target: Target) -> Iterator[Target]:
-    """Give a server that takes only small requests."""
-    yield from unchanged(small_target)
+    """Yield a server that takes only small requests."""
+    yield from check_unchanged(small_target)
     assert small_target.ask("GET", "/healthz").json == {"status": "ok"}
 
 
-def unchanged(target: Target) -> Iterator[Target]:
+def check_unchanged(target: Target) -> Iterator[Target]:
     before = target.files()
     yield target
     assert target.files() == before
@@ -115,13 +115,13 @@ def test_a_body_that_says_it_is_huge_is_refused_before_it_is_read(
 ) -> None:
     lines = ("Content-Type: application/json", "Expect: 100-continue", f"Content-Length: {10**12}")
     answer = target.send(head(method, path, *lines))
-    assert "bytes" in refused(answer, 413)
+    assert "bytes" in expect_problem(answer, 413)
     assert answer.headers["connection"] == "close"
 
 
 def test_a_body_that_is_too_large_is_refused_so_that_the_client_hears_it(small: Target) -> None:
     answer = small.ask("PUT", MAIN, b"a" * (SMALL.body_bytes + 1), Content_Type="text/markdown")
-    refused(answer, 413)
+    expect_problem(answer, 413)
 
 
 def test_a_body_in_pieces_is_counted_while_it_comes(small: Target) -> None:
@@ -131,7 +131,7 @@ def test_a_body_in_pieces_is_counted_while_it_comes(small: Target) -> None:
         )
         for _ in range(11):
             connection.sendall(b"3e8\r\n" + b"a" * 1000 + b"\r\n")
-        refused(read(connection), 413)
+        expect_problem(read(connection), 413)
         assert is_closed(connection)
 
 
@@ -141,11 +141,11 @@ def test_pieces_of_nothing_are_not_read_for_ever(impatient: Target) -> None:
         connection.sendall(
             head("PUT", MAIN, "Content-Type: text/markdown", "Transfer-Encoding: chunked")
         )
-        answer = flooded(connection, b"1;" + b"c" * 1000 + b"\r\na\r\n")
+        answer = flood(connection, b"1;" + b"c" * 1000 + b"\r\na\r\n")
     assert answer is None or answer.status in {400, 408, 413}
 
 
-def flooded(connection: socket.socket, data: bytes) -> Answer | None:
+def flood(connection: socket.socket, data: bytes) -> HttpAnswer | None:
     """Send until the server answers or hangs up."""
     answers = select.poll()
     answers.register(connection, select.POLLIN)
@@ -161,16 +161,16 @@ def flooded(connection: socket.socket, data: bytes) -> Answer | None:
 
 def test_a_piece_that_says_it_is_endless_is_refused(small: Target) -> None:
     lines = ("Content-Type: text/markdown", "Transfer-Encoding: chunked")
-    refused(small.send(head("PUT", MAIN, *lines) + b"f" * 30 + b"\r\n"), 400)
+    expect_problem(small.send(head("PUT", MAIN, *lines) + b"f" * 30 + b"\r\n"), 400)
 
 
 def test_an_address_that_is_too_long_is_refused(small: Target) -> None:
-    refused(small.ask("GET", f"/api/memory/search?q={'a' * SMALL.url_bytes}"), 414)
-    refused(small.ask("GET", f"/{'a' * SMALL.url_bytes}"), 414)
+    expect_problem(small.ask("GET", f"/api/memory/search?q={'a' * SMALL.url_bytes}"), 414)
+    expect_problem(small.ask("GET", f"/{'a' * SMALL.url_bytes}"), 414)
 
 
 def test_a_question_of_many_kilobytes_is_refused_by_the_usual_limit(target: Target) -> None:
-    refused(target.ask("GET", f"/api/memory/search?q={'a' * 10_000}"), 414)
+    expect_problem(target.ask("GET", f"/api/memory/search?q={'a' * 10_000}"), 414)
 
 
 @pytest.mark.parametrize(
@@ -185,18 +185,18 @@ def test_a_question_of_many_kilobytes_is_refused_by_the_usual_limit(target: Targ
     ids=["long", "many", "cookie", "name", "token"],
 )
 def test_headers_that_are_too_long_are_refused(small: Target, lines: list[str]) -> None:
-    refused(small.send(head("GET", MAIN, *lines)[:-2]), 431)
+    expect_problem(small.send(head("GET", MAIN, *lines)[:-2]), 431)
 
 
 def test_whole_headers_that_are_too_long_are_refused_by_the_usual_limit(target: Target) -> None:
     many = [f"X-{number}: {'a' * 1000}" for number in range(40)]
     for lines in ([f"X-A: {'a' * 33_000}"], many):
-        refused(target.send(head("GET", "/healthz", *lines)), 431)
+        expect_problem(target.send(head("GET", "/healthz", *lines)), 431)
     assert target.send(head("GET", "/healthz", f"X-A: {'a' * 30_000}")).status == 200
 
 
 def test_an_endless_request_line_is_refused(small: Target) -> None:
-    refused(small.send(b"GET /" + b"a" * 5000), 431)
+    expect_problem(small.send(b"GET /" + b"a" * 5000), 431)
 
 
 # Slow
@@ -215,10 +215,10 @@ def test_a_head_that_does_not_end_is_not_waited_for(hasty: Target, begun: bytes)
 def test_a_head_that_comes_byte_by_byte_is_not_waited_for(hasty: Target) -> None:
     with closing(hasty.connect()) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n")
-        assert flooded_slowly(connection)
+        assert flood_slowly(connection)
 
 
-def flooded_slowly(connection: socket.socket) -> bool:
+def flood_slowly(connection: socket.socket) -> bool:
     """Send a byte whenever the server has been silent for a moment, until it hangs up."""
     connection.settimeout(0.02)
     for _ in range(1000):
@@ -250,23 +250,23 @@ def test_a_connection_on_which_nothing_more_is_asked_is_closed(impatient: Target
 @pytest.mark.parametrize("line", ["Content-Length: 1000", "Transfer-Encoding: chunked"])
 def test_a_body_that_does_not_come_is_not_waited_for(impatient: Target, line: str) -> None:
     answer = impatient.send(head("PUT", MAIN, "Content-Type: text/markdown", line))
-    assert "seconds" in refused(answer, 408)
+    assert "seconds" in expect_problem(answer, 408)
     assert answer.headers["connection"] == "close"
 
 
 def test_pieces_that_end_their_lines_in_another_way_are_not_guessed_at(impatient: Target) -> None:
     lines = ("Content-Type: text/markdown", "Transfer-Encoding: chunked")
-    refused(impatient.send(head("PUT", MAIN, *lines) + b"5\nhello\n0\n\n"), 408)
+    expect_problem(impatient.send(head("PUT", MAIN, *lines) + b"5\nhello\n0\n\n"), 408)
 
 
 def test_a_body_that_comes_byte_by_byte_is_not_waited_for(impatient: Target) -> None:
     with closing(impatient.connect()) as connection:
         lines = ("Content-Type: text/markdown", "Content-Length: 9000")
         connection.sendall(head("PUT", MAIN, *lines))
-        assert trickled(connection).status == 408
+        assert trickle(connection).status == 408
 
 
-def trickled(connection: socket.socket) -> Answer:
+def trickle(connection: socket.socket) -> HttpAnswer:
     connection.settimeout(0.02)
     for _ in range(1000):
         connection.sendall(b"a")
@@ -289,7 +289,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_changes_nothing(impatien
 
 def test_a_client_that_reads_nothing_is_not_waited_for(tmp_path: Path) -> None:
     with (
-        attacked(tmp_path, limits=RequestLimits(stalled_seconds=0.3)) as target,
+        run_target(tmp_path, limits=RequestLimits(stalled_seconds=0.3)) as target,
         closing(socket.socket()) as connection,
     ):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -299,7 +299,7 @@ def test_a_client_that_reads_nothing_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def is_cut_off(connection: socket.socket) -> bool:
-    """Tell whether the server hangs up on us, without reading anything that it sent."""
+    """Whether the server hangs up on us, without reading anything that it sent."""
     watching = select.poll()
     watching.register(connection, 0)
     return watching.poll(SECONDS * 1000) != []
@@ -310,13 +310,13 @@ def is_cut_off(connection: socket.socket) -> bool:
 
 def test_more_connections_than_there_may_be_are_turned_away(full: Target) -> None:
     answer = full.ask("GET", "/healthz")
-    assert "connections" in refused(answer, 503)
+    assert "connections" in expect_problem(answer, 503)
     assert answer.headers["retry-after"] == "1"
 
 
 def test_a_flood_of_connections_is_cut_off(full: Target) -> None:
     with ExitStack() as stack:
-        said = [begun(full, stack) for _ in range(3 * FEW.connections)]
+        said = [read_beginning(full, stack) for _ in range(3 * FEW.connections)]
     assert set(said) == {b"HTTP/1.1 503", b""}
 
 
@@ -367,8 +367,8 @@ def asking(app: ASGIApp, body: bytes) -> Callable[[str], Coroutine[None, None, t
     return ask
 
 
-def begun(target: Target, stack: ExitStack) -> bytes:
-    """Connect, stay, and give how the answer begins; nothing when there is none."""
+def read_beginning(target: Target, stack: ExitStack) -> bytes:
+    """Connect, stay, and return how the answer begins; nothing when there is none."""
     try:
         return stack.enter_context(closing(target.connect())).recv(12)
     except ConnectionResetError:
@@ -401,12 +401,12 @@ def begun(target: Target, stack: ExitStack) -> bytes:
     ],
 )  # fmt: skip
 def test_what_is_no_http_is_refused(target: Target, data: bytes) -> None:
-    refused(target.send(data), 400)
+    expect_problem(target.send(data), 400)
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0", "9.9", "0.9", "1.2"])
 def test_another_version_of_http_is_refused(target: Target, version: str) -> None:
-    refused(target.send(head("GET", "/", version=version)), 505)
+    expect_problem(target.send(head("GET", "/", version=version)), 505)
 
 
 EVIL = f"DELETE {FACTS}/x HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -446,7 +446,7 @@ def test_a_body_whose_end_can_be_understood_in_two_ways_is_refused(
         connection.sendall(data)
         answer = read(connection, "PUT")
         assert answer.status in {400, 413, 501}
-        guarded_well(answer)
+        assert_guarded(answer)
         assert is_closed(connection)
 
 
@@ -457,7 +457,7 @@ def test_a_body_whose_end_can_be_understood_in_two_ways_is_refused(
 )
 def test_pieces_that_are_no_pieces_are_refused(target: Target, chunks: bytes) -> None:
     lines = ("Content-Type: text/markdown", "Transfer-Encoding: chunked")
-    refused(target.send(head("PUT", MAIN, *lines) + chunks), 400)
+    expect_problem(target.send(head("PUT", MAIN, *lines) + chunks), 400)
 
 
 def test_requests_behind_each_other_are_answered_one_by_one_in_order(target: Target) -> None:
@@ -485,7 +485,7 @@ def test_what_follows_a_refused_request_is_not_taken_for_another(target: Target)
     lines = ("Origin: http://evil.example", f"Content-Length: {len(body)}")
     with closing(target.connect()) as connection:
         connection.sendall(head("POST", FACTS, *lines) + body)
-        refused(read(connection, "POST"), 403)
+        expect_problem(read(connection, "POST"), 403)
         assert is_closed(connection)
 
 
@@ -493,7 +493,7 @@ def test_a_wish_for_another_protocol_is_not_granted(target: Target) -> None:
     lines = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")  # fmt: skip
     answer = target.send(head("GET", "/api/nothing", *lines))
-    refused(answer, 404)
+    expect_problem(answer, 404)
 
 
 # JSON that is more than it seems
@@ -531,7 +531,7 @@ def test_a_wish_for_another_protocol_is_not_granted(target: Target) -> None:
 )
 def test_json_that_cannot_be_taken_is_refused(target: Target, body: bytes) -> None:
     answer = target.ask("POST", FACTS, body)
-    refused(answer, 422)
+    expect_problem(answer, 422)
 
 
 @pytest.mark.parametrize("body", [b'{"id": "\\ud800", "action": "accept"}', b'{"\\uDC00": 1}'])
@@ -548,19 +548,19 @@ def test_half_a_character_is_refused_wherever_json_is_taken(target: Target, body
     for method, path in taking:
         # Who is not the operator is refused whatever they send.
         status = 403 if path.startswith(("/api/tokens", "/api/spaces")) else 422
-        refused(target.ask(method, re.sub("{.*?}", "2026-11-15", path), body), status)
+        expect_problem(target.ask(method, re.sub("{.*?}", "2026-11-15", path), body), status)
     assert target.files() == before
 
 
 def test_of_a_key_that_is_given_twice_the_last_one_counts_or_none(target: Target) -> None:
     answer = target.ask("POST", FACTS, b'{"content": "a", "content": ""}')
-    refused(answer, 422)
+    expect_problem(answer, 422)
 
 
 def test_a_million_facts_are_not_asked_for_at_once(target: Target) -> None:
-    refused(target.ask("GET", "/api/memory/search?q=a&limit=1000000"), 422)
-    refused(target.ask("GET", "/api/memory/changes?limit=1000000000"), 422)
-    refused(target.ask("GET", f"/api/memory/changes?limit={'9' * 4000}"), 422)
+    expect_problem(target.ask("GET", "/api/memory/search?q=a&limit=1000000"), 422)
+    expect_problem(target.ask("GET", "/api/memory/changes?limit=1000000000"), 422)
+    expect_problem(target.ask("GET", f"/api/memory/changes?limit={'9' * 4000}"), 422)
 
 
 @pytest.mark.parametrize(
@@ -586,7 +586,7 @@ def test_a_question_made_to_hurt_is_answered_or_refused_like_any_other(
     target: Target, query: str
 ) -> None:
     answer = target.ask("GET", f"/api/memory/search?q={query}")
-    guarded_well(answer)
+    assert_guarded(answer)
     assert answer.status in {200, 422}
     if answer.status == 200:
         assert isinstance(answer.json["results"], list)

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.faces.http.attacking import LAMP, TOKEN, Target, attacked, guarded_well, refused
+from tests.faces.http.attacking import (
+    LAMP,
+    TOKEN,
+    Target,
+    assert_guarded,
+    expect_problem,
+    run_target,
+)
 from turnleaf.errors import CorruptFile
 from turnleaf.faces.http import access
 from turnleaf.faces.http.access import Access, WrongTokens, check, load_token
@@ -40,15 +47,15 @@ CLOSED = [
 
 @pytest.fixture
 def target(tmp_path: Path) -> Iterator[Target]:
-    with attacked(tmp_path, token=TOKEN) as target:
+    with run_target(tmp_path, token=TOKEN) as target:
         before = target.files()
         yield target
         assert target.files() == before
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("token"), token=TOKEN) as target:
+def shared_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    with run_target(tmp_path_factory.mktemp("token"), token=TOKEN) as target:
         target.token = None
         before = target.files()
         yield target
@@ -56,9 +63,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 
 @pytest.mark.parametrize("path", CLOSED)
-def test_without_the_token_nothing_is_told(shared: Target, path: str) -> None:
-    answer = shared.ask("GET", path)
-    assert "http-token" in refused(answer, 401)
+def test_without_the_token_nothing_is_told(shared_target: Target, path: str) -> None:
+    answer = shared_target.ask("GET", path)
+    assert "http-token" in expect_problem(answer, 401)
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
@@ -82,23 +89,25 @@ def test_without_the_token_nothing_is_told(shared: Target, path: str) -> None:
     ],
 )
 def test_without_the_token_nothing_is_done(
-    shared: Target, method: str, path: str, body: object
+    shared_target: Target, method: str, path: str, body: object
 ) -> None:
-    answer = shared.ask(method, path, body)
+    answer = shared_target.ask(method, path, body)
     assert answer.status == 401
-    guarded_well(answer)
+    assert_guarded(answer)
 
 
-def test_a_path_that_begins_like_the_pages_own_files_leads_nowhere_else(shared: Target) -> None:
+def test_a_path_that_begins_like_the_pages_own_files_leads_nowhere_else(
+    shared_target: Target,
+) -> None:
     for path in ("/assets/../api/memory/main", "/assets/..%2fapi%2fmemory%2fmain", "/docs/../api"):
-        refused(shared.ask("GET", path), 404)
+        expect_problem(shared_target.ask("GET", path), 404)
 
 
-def test_where_the_token_does_not_belong_it_is_not_looked_for(shared: Target) -> None:
+def test_where_the_token_does_not_belong_it_is_not_looked_for(shared_target: Target) -> None:
     for name in ("token", "access_token", "api_key", "authorization"):
-        refused(shared.ask("GET", f"{MAIN}?{name}={TOKEN}"), 401)
-        refused(shared.ask("GET", MAIN, Cookie=f"{name}={TOKEN}"), 401)
-    refused(shared.ask("GET", MAIN, X_Api_Key=TOKEN), 401)
+        expect_problem(shared_target.ask("GET", f"{MAIN}?{name}={TOKEN}"), 401)
+        expect_problem(shared_target.ask("GET", MAIN, Cookie=f"{name}={TOKEN}"), 401)
+    expect_problem(shared_target.ask("GET", MAIN, X_Api_Key=TOKEN), 401)
 
 
 def test_the_token_opens_everything(target: Target) -> None:
@@ -108,10 +117,10 @@ def test_the_token_opens_everything(target: Target) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/docs/"])
-def test_the_page_and_a_sign_of_life_need_no_token(shared: Target, path: str) -> None:
-    answer = shared.ask("GET", path)
+def test_the_page_and_a_sign_of_life_need_no_token(shared_target: Target, path: str) -> None:
+    answer = shared_target.ask("GET", path)
     assert answer.status == 200
-    guarded_well(answer)
+    assert_guarded(answer)
 
 
 @pytest.mark.parametrize(
@@ -147,22 +156,22 @@ def test_two_tokens_are_no_token(target: Target) -> None:
         f"GET {MAIN} HTTP/1.1\r\nHost: localhost\r\n"
         f"Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
     )
-    refused(target.send(head.encode()), 401)
+    expect_problem(target.send(head.encode()), 401)
 
 
 def test_who_guesses_has_to_wait_and_is_not_even_heard(target: Target) -> None:
     for number in range(access.WRONG_TOKENS):
-        refused(target.ask("GET", MAIN, Authorization=f"Bearer guess-{number}"), 401)
+        expect_problem(target.ask("GET", MAIN, Authorization=f"Bearer guess-{number}"), 401)
     for given in ("Bearer guess", f"Bearer {TOKEN}"):
         answer = target.ask("GET", MAIN, Authorization=given)
-        assert "try again in" in refused(answer, 429)
+        assert "try again in" in expect_problem(answer, 429)
         assert 0 < int(answer.headers["retry-after"]) <= access.WRONG_SECONDS + 1
     assert target.ask("GET", "/healthz").status == 200
 
 
 def test_pages_that_were_left_open_with_an_old_token_lock_nobody_out(target: Target) -> None:
     for _ in range(2 * access.WRONG_TOKENS):
-        refused(target.ask("GET", MAIN, Authorization="Bearer the-token-of-last-week"), 401)
+        expect_problem(target.ask("GET", MAIN, Authorization="Bearer the-token-of-last-week"), 401)
     assert target.ask("GET", MAIN).status == 200
 
 

@@ -49,7 +49,7 @@ class World:
         self.start(self.model)
 
     def allow(self, **settings: str) -> None:
-        """Let other settings hold."""
+        """Apply other settings."""
         config = self.folder / "memory-config.json"
         config.write_text(json.dumps(settings), "utf-8")
 
@@ -73,17 +73,17 @@ class World:
         """Wait until the bot has nothing left to do."""
         assert self.bot.wait(SECONDS)
 
-    def said(self, ts: str) -> list[str]:
-        """Give what a thread shows once all is done."""
+    def read_thread(self, ts: str) -> list[str]:
+        """Return what a thread shows once all is done."""
         self.settle()
         return self.slack.texts(ts)
 
-    def asked(self) -> list[str]:
-        """Give what the model was asked."""
+    def list_questions(self) -> list[str]:
+        """Return what the model was asked."""
         self.settle()
         return [prompt.question for prompt in self.model.prompts]
 
-    def remembered(self) -> list[str]:
+    def list_facts(self) -> list[str]:
         return [memory.content for memory in self.assistant.memory.get_all()]
 
     def history(self, ts: str) -> list[str]:
@@ -91,7 +91,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def linked() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
+def slack_link() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
     """Connect once for many tests, with the real library."""
     switch = Switch()
     with SlackApi() as slack, pytest.MonkeyPatch.context() as patch:
@@ -105,9 +105,9 @@ def linked() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
 
 @pytest.fixture
 def world(
-    linked: tuple[SlackApi, WebClient, Switch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slack_link: tuple[SlackApi, WebClient, Switch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[World]:
-    slack, client, switch = linked
+    slack, client, switch = slack_link
     for setting in SETTINGS:
         monkeypatch.delenv(setting.variable, raising=False)
     monkeypatch.setenv("EMBEDDINGS", "off")

@@ -29,7 +29,7 @@ class Scene:
             self.answer.add(piece)
 
     @property
-    def shown(self) -> list[str]:
+    def texts(self) -> list[str]:
         return [post.text for post in self.slack.thread(self.thread)]
 
     @property
@@ -38,8 +38,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(linked: tuple[SlackApi, WebClient, Switch]) -> Scene:
-    slack, client, _ = linked
+def scene(slack_link: tuple[SlackApi, WebClient, Switch]) -> Scene:
+    slack, client, _ = slack_link
     slack.calls.clear()
     slack.refused.clear()
     return Scene(slack, client)
@@ -49,7 +49,7 @@ def test_a_quick_answer_is_one_message(scene: Scene) -> None:
     scene.answer.think()
     scene.add("你好", "！", seconds=0.1)
     scene.answer.end()
-    assert scene.shown == ["你好！"]
+    assert scene.texts == ["你好！"]
     assert scene.methods == ["threads.setStatus", "postMessage"]
     status, sent = scene.slack.calls
     assert status.body["status"] == "is thinking…"
@@ -58,11 +58,11 @@ def test_a_quick_answer_is_one_message(scene: Scene) -> None:
 
 def test_a_slow_answer_is_streamed(scene: Scene) -> None:
     scene.add("客廳的燈", "叫做")
-    assert scene.shown == ["客廳的燈叫做"]
+    assert scene.texts == ["客廳的燈叫做"]
     scene.add("小明", seconds=0.1)
-    assert scene.shown == ["客廳的燈叫做"]
+    assert scene.texts == ["客廳的燈叫做"]
     scene.answer.end()
-    assert scene.shown == ["客廳的燈叫做小明"]
+    assert scene.texts == ["客廳的燈叫做小明"]
     assert scene.methods == ["startStream", "appendStream", "stopStream"]
     assert scene.slack.calls[0].body["recipient_user_id"] == "U01"
     assert scene.slack.calls[0].body["recipient_team_id"] == "T1"
@@ -72,19 +72,19 @@ def test_where_there_are_no_streams_the_message_is_edited(scene: Scene) -> None:
     scene.slack.refused["chat.startStream"] = "method_not_supported_for_channel_type"
     scene.add("One, ", "two, ")
     scene.add("three.", seconds=1.5)
-    assert scene.shown == ["One, two, "]
+    assert scene.texts == ["One, two, "]
     scene.answer.end()
-    assert scene.shown == ["One, two, three."]
+    assert scene.texts == ["One, two, three."]
     assert scene.methods == ["startStream", "postMessage", "update", "update"]
 
 
 def test_without_a_status_a_message_shows_that_it_thinks(scene: Scene) -> None:
     scene.slack.refused["assistant.threads.setStatus"] = "not_allowed"
     scene.answer.think()
-    assert scene.shown == ["…"]
+    assert scene.texts == ["…"]
     scene.add("Done.", seconds=0.1)
     scene.answer.end()
-    assert scene.shown == ["Done."]
+    assert scene.texts == ["Done."]
 
 
 @pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
@@ -93,7 +93,7 @@ def test_a_stream_that_slack_ended_goes_on_by_editing(scene: Scene, method: str)
     scene.slack.posts[-1].is_streaming = False
     scene.add("three.", seconds=5.0 if method == "chat.appendStream" else 0.1)
     scene.answer.end()
-    assert scene.shown == ["One, two, three."]
+    assert scene.texts == ["One, two, three."]
     assert scene.methods[-1] == "update"
 
 
@@ -102,7 +102,7 @@ def test_a_piece_that_was_lost_on_the_way_is_not_shown_twice(scene: Scene) -> No
     scene.slack.once("chat.appendStream", "gone")
     scene.add("two, ", "three.")
     scene.answer.end()
-    assert scene.shown == ["One, two, three."]
+    assert scene.texts == ["One, two, three."]
 
 
 def test_a_stream_that_could_not_be_ended_is_ended_before_the_message_is_edited(
@@ -112,9 +112,9 @@ def test_a_stream_that_could_not_be_ended_is_ended_before_the_message_is_edited(
     for method in ("chat.appendStream", "chat.stopStream", "chat.stopStream"):
         scene.slack.once(method, "fatal_error")
     scene.add("two, ", "three.")
-    assert scene.shown == ["One, "]
+    assert scene.texts == ["One, "]
     scene.answer.end()
-    assert scene.shown == ["One, two, three."]
+    assert scene.texts == ["One, two, three."]
     assert not scene.slack.posts[-1].is_streaming
     assert scene.methods[-2:] == ["stopStream", "update"]
 
@@ -122,19 +122,19 @@ def test_a_stream_that_could_not_be_ended_is_ended_before_the_message_is_edited(
 def test_while_it_is_too_quick_what_comes_meanwhile_is_left_out(scene: Scene) -> None:
     scene.slack.once("assistant.threads.setStatus", "429:9")
     scene.answer.think()
-    assert scene.shown == []
+    assert scene.texts == []
     scene.slack.once("chat.startStream", "429:9")
     scene.add("One, ")
-    assert scene.shown == []
+    assert scene.texts == []
     scene.add("two, ")
     scene.slack.once("chat.appendStream", "429:9")
     scene.add("three, ")
-    assert scene.shown == ["One, two, "]
+    assert scene.texts == ["One, two, "]
     scene.slack.once("chat.stopStream", "429:9")
     with pytest.raises(SlackApiError):
         scene.answer.end()
     scene.answer.end()
-    assert scene.shown == ["One, two, three, "]
+    assert scene.texts == ["One, two, three, "]
     assert scene.methods == [
         "threads.setStatus", "startStream", "startStream", "appendStream", "stopStream",
         "stopStream",
@@ -148,7 +148,7 @@ def test_while_slack_takes_nothing_the_answer_goes_on(scene: Scene) -> None:
         scene.answer.end()
     scene.slack.refused.clear()
     scene.answer.end()
-    assert scene.shown == ["One, two."]
+    assert scene.texts == ["One, two."]
 
 
 @pytest.mark.parametrize("streams", [True, False])
@@ -161,8 +161,8 @@ def test_a_long_answer_is_several_messages_between_paragraphs(
     pieces = [LONG[start : start + size] for start in range(0, len(LONG), size)]
     scene.add(*pieces, seconds=0.1)
     scene.answer.end()
-    assert "\n\n".join(scene.shown) == LONG
-    assert len(scene.shown) == 3
+    assert "\n\n".join(scene.texts) == LONG
+    assert len(scene.texts) == 3
     assert not any(post.is_streaming for post in scene.slack.thread(scene.thread))
 
 
@@ -172,17 +172,17 @@ def test_a_long_answer_is_whole_and_in_order_when_slack_took_nothing_for_a_while
     scene.slack.refused |= {"chat.startStream": "fatal_error", "chat.postMessage": "fatal_error"}
     half = len(LONG) // 2
     scene.add(LONG[:half])
-    assert scene.shown == []
+    assert scene.texts == []
     scene.slack.refused.clear()
     scene.add(LONG[half:])
     scene.answer.end()
-    assert "\n\n".join(scene.shown) == LONG
+    assert "\n\n".join(scene.texts) == LONG
 
 
 def test_nothing_in_a_stream_calls_anybody_however_it_is_cut(scene: Scene) -> None:
     scene.add("a<", "!chan", "nel> & ", "@every", "one &l", "t;!here&gt; <", "@U02> x<y @here")
     scene.answer.end()
-    (shown,) = scene.shown
+    (shown,) = scene.texts
     calm = (
         "a&lt;!channel&gt; & @\u200beveryone &amp;lt;!here&amp;gt; &lt;@U02&gt; x&lt;y @\u200bhere"
     )

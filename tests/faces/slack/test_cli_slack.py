@@ -42,7 +42,7 @@ class Running:
 
 
 @contextmanager
-def started(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]]:
+def run_slack(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "turnleaf", "slack"],
         stdout=subprocess.PIPE,
@@ -61,7 +61,7 @@ def started(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]]:
 
 @contextmanager
 def running(slack: SlackApi, **environ: str) -> Iterator[Running]:
-    with started(slack, **environ) as process:
+    with run_slack(slack, **environ) as process:
         yield Running(process)
 
 
@@ -118,7 +118,7 @@ def test_it_can_be_ended_while_it_connects() -> None:
                 self.bots.get(timeout=SECONDS).send_signal(signal.SIGINT)
             return super().answer(method, body, token)
 
-    with Ending() as slack, started(slack) as process:
+    with Ending() as slack, run_slack(slack) as process:
         slack.bots.put(process)
         process.communicate(timeout=SECONDS)
         assert process.returncode == 0

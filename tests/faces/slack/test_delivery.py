@@ -83,7 +83,7 @@ def test_a_result_of_which_slack_lost_the_answer_comes_once(
     class Losing(SlackApi):
         def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
             status, answer = super().answer(method, body, token)
-            is_first = len(self.called("chat.postMessage")) == 1
+            is_first = len(self.bodies_of("chat.postMessage")) == 1
             return ("gone", {}) if is_first and method == "chat.postMessage" else (status, answer)
 
     with Losing() as slack:
@@ -94,7 +94,7 @@ def test_a_result_of_which_slack_lost_the_answer_comes_once(
         assert brings is not None
         brings(SCHEDULE, RUN, "晴天")
         assert len(slack.posts) == 1
-        assert len(slack.called("conversations.history")) == 1
+        assert len(slack.bodies_of("conversations.history")) == 1
 
 
 def test_when_slack_asks_to_wait_it_waits_and_can_be_stopped(slack: SlackApi) -> None:

@@ -19,7 +19,7 @@ def test_a_person_is_asked_for_once_in_a_while(world: World) -> None:
     assert people.is_allowed("U05", "C07")
     assert people.is_allowed("U05", "C08")
     assert people.find_name("U05") == "王小安"
-    assert len(world.slack.called("users.info")) == 1
+    assert len(world.slack.bodies_of("users.info")) == 1
     world.slack.people["U05"]["is_restricted"] = True
     now = KNOWN_SECONDS
     assert not people.is_allowed("U05", "C07")
@@ -59,7 +59,7 @@ def test_an_event_tells_of_its_channel_and_slack_is_not_asked(
     channels.note({"type": "message", "channel": "C07", "channel_type": kind})
     channels.note({"type": "app_mention", "channel": "C07"})
     assert channels.find_audience("C07") == audience
-    assert world.slack.called("conversations.info") == []
+    assert world.slack.bodies_of("conversations.info") == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_where_no_event_told_slack_is_asked_once_in_a_while(
     channels = Channels(world.client, Patience(world.waits.append), clock=lambda: now)
     world.slack.channels["C07"] = about
     assert [channels.find_audience("C07"), channels.find_audience("C07")] == [audience, audience]
-    assert len(world.slack.called("conversations.info")) == 1
+    assert len(world.slack.bodies_of("conversations.info")) == 1
     world.slack.channels["C07"] = {"is_private": True}
     now = KNOWN_SECONDS
     assert channels.find_audience("C07") == only("slack:C07")
@@ -94,4 +94,4 @@ def test_a_channel_of_which_slack_says_nothing_is_taken_for_private(
 
 def test_a_direct_message_is_private_without_asking(world: World) -> None:
     assert make_channels(world).find_audience("D1") == only("slack:D1")
-    assert world.slack.called("conversations.info") == []
+    assert world.slack.bodies_of("conversations.info") == []

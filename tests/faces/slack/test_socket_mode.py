@@ -17,7 +17,7 @@ SOON_SECONDS = 2.0  # Slack's library takes a line for dead that was silent for 
 ME = Identity(BOT, "turnleaf", TEAM, "Home")
 
 
-class Heard:
+class Recorder:
     """Whoever listens."""
 
     def __init__(self) -> None:
@@ -38,37 +38,41 @@ def slack(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlackApi]:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def recorder() -> Recorder:
+    return Recorder()
 
 
 @pytest.fixture
-def line(slack: SlackApi, heard: Heard) -> Iterator[SocketMode]:
-    one = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
+def line(slack: SlackApi, recorder: Recorder) -> Iterator[SocketMode]:
+    one = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
     one.open()
     yield one
     one.close()
 
 
-def test_a_line_that_is_cut_is_made_anew(slack: SlackApi, line: SocketMode, heard: Heard) -> None:
+def test_a_line_that_is_cut_is_made_anew(
+    slack: SlackApi, line: SocketMode, recorder: Recorder
+) -> None:
     slack.say("before")
     slack.drop()
     slack.wait_for(lambda: slack.connections >= 2)
     slack.say("after")
-    assert heard.texts == ["before", "after"]
+    assert recorder.texts == ["before", "after"]
 
 
 def test_the_first_event_needs_no_other_answer_of_slack(
-    slack: SlackApi, line: SocketMode, heard: Heard
+    slack: SlackApi, line: SocketMode, recorder: Recorder
 ) -> None:
     slack.refused["auth.test"] = "fatal_error"
     slack.say("first")
-    assert heard.texts == ["first"]
-    assert slack.called("auth.test") == []
+    assert recorder.texts == ["first"]
+    assert slack.bodies_of("auth.test") == []
 
 
-def test_the_end_of_a_line_is_noticed_although_nobody_asks(slack: SlackApi, heard: Heard) -> None:
-    line = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=600)
+def test_the_end_of_a_line_is_noticed_although_nobody_asks(
+    slack: SlackApi, recorder: Recorder
+) -> None:
+    line = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=600)
     ended = Event()
     line.on_error_listeners.append(lambda _: ended.set())
     line.open()
@@ -78,49 +82,49 @@ def test_the_end_of_a_line_is_noticed_although_nobody_asks(slack: SlackApi, hear
     line.close()
 
 
-def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, heard: Heard) -> None:
+def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, recorder: Recorder) -> None:
     for _ in range(4):
-        line = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)
+        line = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN)
         line.open()
         line.close()
         assert not line.is_connected()
 
 
 def test_a_line_that_slack_wants_to_renew_is_renewed(
-    slack: SlackApi, line: SocketMode, heard: Heard
+    slack: SlackApi, line: SocketMode, recorder: Recorder
 ) -> None:
     slack.ask_to_reconnect()
     slack.wait_for(lambda: slack.connections >= 2)
     slack.say("你好" * 10_000)
-    assert heard.texts == ["你好" * 10_000]
+    assert recorder.texts == ["你好" * 10_000]
 
 
 def test_when_the_network_is_gone_it_tries_until_it_is_back(
-    slack: SlackApi, line: SocketMode, heard: Heard, caplog: pytest.LogCaptureFixture
+    slack: SlackApi, line: SocketMode, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
     slack.refused["apps.connections.open"] = "internal_error"
     slack.drop()
-    slack.wait_for(lambda: len(slack.called("apps.connections.open")) > 3)
+    slack.wait_for(lambda: len(slack.bodies_of("apps.connections.open")) > 3)
     line.look()
     slack.refused.clear()
     slack.wait_for(lambda: slack.connections >= 2)
     slack.say("after")
     line.look()
     line.look()
-    assert heard.texts == ["after"]
+    assert recorder.texts == ["after"]
     assert caplog.messages == [
         "the connection to Slack is lost; reconnecting as soon as possible",
         "the connection to Slack is back",
     ]
 
 
-def test_wrong_tokens_are_told_in_a_sentence(slack: SlackApi, heard: Heard) -> None:
+def test_wrong_tokens_are_told_in_a_sentence(slack: SlackApi, recorder: Recorder) -> None:
     with pytest.raises(SettingsError) as told:
         fetch_identity(make_client("xoxb-a-wrong-one"))
     assert str(told.value) == (
         "Slack does not accept SLACK_BOT_TOKEN (invalid_auth); copy it again from Slack"
     )
-    line = SocketMode(heard, make_client(BOT_TOKEN), ME, "xapp-a-wrong-one")
+    line = SocketMode(recorder, make_client(BOT_TOKEN), ME, "xapp-a-wrong-one")
     with pytest.raises(SettingsError, match=r"does not accept SLACK_APP_TOKEN \(invalid_auth\)"):
         line.open()
     line.close()
@@ -152,9 +156,9 @@ def test_a_token_that_cannot_be_one_is_told_without_showing_it(token: str | None
 
 
 def test_what_would_make_it_an_app_for_many_workspaces_is_refused(
-    heard: Heard, monkeypatch: pytest.MonkeyPatch
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"):
         monkeypatch.setenv(name, "somebodys")
     with pytest.raises(SettingsError, match="unset them"):
-        SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)
+        SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN)

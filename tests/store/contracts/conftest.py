@@ -9,11 +9,12 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.clocks import Clock
 from tests.postgres import empty_database, share_database
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.contracts import Stores
@@ -43,25 +44,11 @@ def open_json(place: Path, now: Now, space: str) -> Stores:
     return Stores.open(place, space=space, now=now)
 
 
-class Clock:
-    """A clock that stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_time(self, **amount: float) -> None:
-        """Let some time pass, given as `timedelta` takes it."""
-        self.now += timedelta(**amount)
-
-
 class Backend:
     """One place, which is opened as often as a test likes."""
 
     def __init__(self, opener: Opener, place: Path) -> None:
-        self.clock = Clock()
+        self.clock = Clock(START)
         self._opener = opener
         self._place = place
         self._opened: list[Stores] = []

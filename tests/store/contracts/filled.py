@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+from tests.clocks import Clock
 from tests.decisions import decide
-from tests.store.contracts.conftest import Clock
 from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued, Sighting
 from turnleaf.core.messages import Message, NewMessage

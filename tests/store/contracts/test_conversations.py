@@ -54,11 +54,11 @@ def place(backend: Backend) -> Place:
     return Place(backend)
 
 
-def said(store: Conversations, key: str = KEY) -> list[object]:
+def list_contents(store: Conversations, key: str = KEY) -> list[object]:
     return [message.content for message in store.get_history(key)]
 
 
-def shown(store: Conversations, key: str = KEY) -> list[str]:
+def list_shown(store: Conversations, key: str = KEY) -> list[str]:
     return [one.message.text for one in store.messages(key)]
 
 
@@ -88,8 +88,8 @@ def test_conversations_do_not_mix(place: Place) -> None:
     store.add_exchange("one", "Q1", "A1")
     store.add_exchange("two", "Q2", "A2")
     store.add_exchange("one", "Q3", "A3")
-    assert said(store, "one") == ["Q1", "A1", "Q3", "A3"]
-    assert said(store, "two") == ["Q2", "A2"]
+    assert list_contents(store, "one") == ["Q1", "A1", "Q3", "A3"]
+    assert list_contents(store, "two") == ["Q2", "A2"]
 
 
 @in_a_file_too
@@ -144,16 +144,16 @@ def test_the_list_can_be_cut_and_searched(place: Place) -> None:
     store.add_messages("light", [Message("user", shown), Message("assistant", "é\0after")])
     store.add_exchange("other", "x", "y")
 
-    def found(query: str, limit: int | None = None) -> list[str]:
+    def find_keys(query: str, limit: int | None = None) -> list[str]:
         return [one.key for one in store.summaries(query, limit)]
 
     assert [one.key for one in store.summaries(limit=2)] == ["other", "light"]
-    assert found("tea (100%)") == found("STRASSE") == ["tea"]
-    assert found('A "QUOTED" 燈') == found("É") == found("after") == ["light"]
-    assert found("%") == ["tea"]
-    assert found("") == ["other", "light", "tea"]
-    assert found("", 1) == ["other"]
-    assert found("nothing of this") == []
+    assert find_keys("tea (100%)") == find_keys("STRASSE") == ["tea"]
+    assert find_keys('A "QUOTED" 燈') == find_keys("É") == find_keys("after") == ["light"]
+    assert find_keys("%") == ["tea"]
+    assert find_keys("") == ["other", "light", "tea"]
+    assert find_keys("", 1) == ["other"]
+    assert find_keys("nothing of this") == []
 
 
 @in_a_file_too
@@ -232,7 +232,7 @@ def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
     store.add_exchange(KEY, "Q", "A")
     store.close()
     store.close()
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
 
 
 # Any content
@@ -257,9 +257,9 @@ def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
 @in_a_file_too
 def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
     place.open().add_exchange(KEY, text, text)
-    assert said(place.open()) == [text, text]
+    assert list_contents(place.open()) == [text, text]
     place.open().add_exchange(KEY, "next", "one")
-    assert said(place.open())[-2:] == ["next", "one"]
+    assert list_contents(place.open())[-2:] == ["next", "one"]
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
@@ -295,7 +295,7 @@ def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content
         store.add_exchange(KEY, content, "A")
     with pytest.raises(InvalidInput):
         store.add_exchange(KEY, "Q", content)
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, START, b"x"])
@@ -305,7 +305,7 @@ def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Place, valu
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput, match="use plain values"):
         store.add_messages(KEY, [Message("user", [{"type": "data", "value": value}])])
-    assert said(place.open()) == ["Q", "A"]
+    assert list_contents(place.open()) == ["Q", "A"]
 
 
 PICTURE: dict[str, Any] = {
@@ -322,7 +322,7 @@ def test_parts_are_kept_as_they_are(place: Place) -> None:
         {"type": "x", "y": [None, 1.5]},
     ]
     place.open().add_messages(KEY, [Message("user", parts), Message("assistant", "a cat")])
-    assert said(place.open()) == [parts, "a cat"]
+    assert list_contents(place.open()) == [parts, "a cat"]
 
 
 @in_a_file_too
@@ -332,9 +332,9 @@ def test_parts_are_counted(place: Place) -> None:
     store.add_exchange(KEY, [PICTURE], "a cat")
     size = content_chars([PICTURE])
     assert 0 < size < 4000
-    assert said(store) == ["old", "old", [PICTURE], "a cat"]
+    assert list_contents(store) == ["old", "old", [PICTURE], "a cat"]
     store.add_exchange(KEY, "x" * (4000 - size), "y")
-    assert said(store) == ["x" * (4000 - size), "y"]
+    assert list_contents(store) == ["x" * (4000 - size), "y"]
 
 
 @in_a_file_too
@@ -359,7 +359,7 @@ def test_the_oldest_turns_go_first(place: Place) -> None:
     store = place.open(conversation_max_turns=4)
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    assert said(store) == ["Q3", "A3", "Q4", "A4"]
+    assert list_contents(store) == ["Q3", "A3", "Q4", "A4"]
 
 
 @in_a_file_too
@@ -367,7 +367,7 @@ def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
     store = place.open(conversation_max_chars=10, conversation_max_turns=1)
     store.add_exchange(KEY, "Q", "A")
     store.add_exchange(KEY, "long " * 10, "longer " * 10)
-    assert said(store) == ["long " * 10, "longer " * 10]
+    assert list_contents(store) == ["long " * 10, "longer " * 10]
 
 
 @in_a_file_too
@@ -379,7 +379,7 @@ def test_calls_and_results_are_trimmed_together(place: Place) -> None:
     store.add_messages(KEY, [Message("tool", "R", tool_call_id="a"), Message("assistant", "A")])
     assert len(store.get_history(KEY)) == 4
     store.add_exchange(KEY, "Q2", "A2")
-    assert said(store) == ["Q2", "A2"]
+    assert list_contents(store) == ["Q2", "A2"]
 
 
 @in_a_file_too
@@ -389,7 +389,7 @@ def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
     )
     store.add_messages(KEY, [Message("tool", "R", tool_call_id="a")])
-    assert said(store) == ["Q", None, "R"]
+    assert list_contents(store) == ["Q", None, "R"]
 
 
 # Age
@@ -403,7 +403,7 @@ def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
     place.now = START + timedelta(days=7, seconds=1)
     store = place.open()
     assert store.get_history("old") == []
-    assert said(store, "young") == ["Q", "A"]
+    assert list_contents(store, "young") == ["Q", "A"]
 
 
 @in_a_file_too
@@ -413,7 +413,7 @@ def test_age_counts_from_the_last_addition(place: Place) -> None:
     place.now += timedelta(days=6)
     store.add_exchange(KEY, "Q2", "A2")
     place.now += timedelta(days=6)
-    assert said(place.open()) == ["Q1", "A1", "Q2", "A2"]
+    assert list_contents(place.open()) == ["Q1", "A1", "Q2", "A2"]
 
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
@@ -425,7 +425,7 @@ def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
     }
     place.open(**limits).add_exchange(KEY, "Q", "A")
     place.now += timedelta(days=10_000)
-    assert said(place.open(**limits)) == ["Q", "A"]
+    assert list_contents(place.open(**limits)) == ["Q", "A"]
 
 
 # Erasing, and several at once
@@ -447,11 +447,11 @@ def test_a_cleared_conversation_is_gone(place: Place) -> None:
 def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
     one, other = place.open(), place.open()
     one.add_exchange(KEY, "Q1", "A1")
-    assert said(other) == ["Q1", "A1"]
+    assert list_contents(other) == ["Q1", "A1"]
     other.add_exchange(KEY, "Q2", "A2")
-    assert said(one) == ["Q1", "A1", "Q2", "A2"]
+    assert list_contents(one) == ["Q1", "A1", "Q2", "A2"]
     one.clear(KEY)
-    assert said(other) == []
+    assert list_contents(other) == []
 
 
 def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> None:
@@ -465,7 +465,7 @@ def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> N
             opened.get_history(KEY)
 
     at_once(work, [(store, "a"), (store, "b"), (other, "c")])
-    found = shown(store)
+    found = list_shown(store)
     assert len(found) == 48
     assert found[1::2] == [f"re {text}" for text in found[::2]]
     for name in "abc":
@@ -494,7 +494,7 @@ def test_any_name_is_just_a_name(place: Place, key: str) -> None:
     store = place.open()
     store.add_exchange(key, "Q", "A")
     store.add_exchange("other", "Q2", "A2")
-    assert said(place.open(), key) == ["Q", "A"]
+    assert list_contents(place.open(), key) == ["Q", "A"]
     assert {one.key for one in store.summaries()} == {key, "other"}
     assert store.clear(key) is True
 
@@ -506,8 +506,8 @@ def test_every_message_is_kept_and_the_window_shows_the_newest(place: Place) -> 
     store = place.open(conversation_max_turns=4)
     for number in range(50):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    assert said(store) == ["Q48", "A48", "Q49", "A49"]
-    assert shown(store) == [text for n in range(50) for text in (f"Q{n}", f"A{n}")]
+    assert list_contents(store) == ["Q48", "A48", "Q49", "A49"]
+    assert list_shown(store) == [text for n in range(50) for text in (f"Q{n}", f"A{n}")]
     assert store.keeps_everything
     summary = store.summary(KEY)
     assert summary is not None
@@ -518,38 +518,38 @@ def test_one_long_answer_pushes_nothing_out_of_what_is_kept(place: Place) -> Non
     store = place.open(conversation_max_chars=100)
     store.add_exchange(KEY, "before", "it")
     store.add_exchange(KEY, "long", "x" * 10_000)
-    assert said(store) == ["long", "x" * 10_000]
-    assert shown(store)[:2] == ["before", "it"]
+    assert list_contents(store) == ["long", "x" * 10_000]
+    assert list_shown(store)[:2] == ["before", "it"]
 
 
 def test_other_limits_show_more_of_what_is_kept(place: Place) -> None:
     store = place.open(conversation_max_turns=2)
     for number in range(3):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    assert len(said(store)) == 2
+    assert len(list_contents(store)) == 2
     store.use(Settings(conversation_max_turns=100))
-    assert len(said(store)) == 6
+    assert len(list_contents(store)) == 6
 
 
 def test_a_window_that_was_read_before_is_read_again_after_every_write(place: Place) -> None:
     store, other = place.open(), place.open()
     store.add_exchange(KEY, "Q1", "A1")
-    assert said(store) == said(store) == ["Q1", "A1"]
+    assert list_contents(store) == list_contents(store) == ["Q1", "A1"]
     other.add_exchange(KEY, "Q2", "A2")
-    assert said(store) == ["Q1", "A1", "Q2", "A2"]
+    assert list_contents(store) == ["Q1", "A1", "Q2", "A2"]
     store.hide(KEY, [place.now], "x")
-    assert said(store) == said(other) == []
+    assert list_contents(store) == list_contents(other) == []
     store.show_again("x")
     store.get_history(KEY).clear()
-    assert len(said(store)) == 4
+    assert len(list_contents(store)) == 4
     store.use(Settings(conversation_max_turns=2))
-    assert said(store) == ["Q2", "A2"]
+    assert list_contents(store) == ["Q2", "A2"]
     place.now += 8 * DAY
-    assert said(store) == []
+    assert list_contents(store) == []
     place.now -= 8 * DAY
-    assert said(store) == ["Q2", "A2"]
+    assert list_contents(store) == ["Q2", "A2"]
     other.clear(KEY)
-    assert said(store) == []
+    assert list_contents(store) == []
 
 
 def test_ids_last_and_are_never_used_again(place: Place) -> None:
@@ -626,10 +626,10 @@ def test_a_new_message_does_not_bring_back_what_was_before_a_silence(place: Plac
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += 8 * DAY
-    assert said(store) == []
+    assert list_contents(store) == []
     store.add_exchange(KEY, "Q2", "A2")
-    assert said(store) == ["Q2", "A2"]
-    assert shown(store) == ["Q1", "A1", "Q2", "A2"]
+    assert list_contents(store) == ["Q2", "A2"]
+    assert list_shown(store) == ["Q1", "A1", "Q2", "A2"]
 
 
 def test_a_resumed_conversation_has_its_window_whatever_its_age(place: Place) -> None:
@@ -638,10 +638,10 @@ def test_a_resumed_conversation_has_its_window_whatever_its_age(place: Place) ->
     place.now += 400 * DAY
     assert [one.message.text for one in store.window(KEY, resumed=True)] == ["Q1", "A1"]
     store.add_messages(KEY, exchange("Q2", "A2"), resumed=True)
-    assert said(place.open()) == ["Q1", "A1", "Q2", "A2"]
+    assert list_contents(place.open()) == ["Q1", "A1", "Q2", "A2"]
     place.now += 8 * DAY
     store.add_exchange(KEY, "Q3", "A3")
-    assert said(store) == ["Q3", "A3"]
+    assert list_contents(store) == ["Q3", "A3"]
 
 
 MOMENTS = st.lists(st.sampled_from([0, 0, 0, 1, 6, 7, 8, 30]), min_size=1, max_size=6)
@@ -696,7 +696,7 @@ def test_a_retried_question_takes_the_place_of_the_last_exchange(place: Place) -
     store.add_messages(KEY, exchange("one", "1"))
     old = store.add_messages(KEY, exchange("two", "2"))
     new = store.add_messages(KEY, exchange("two", "zwei"), again="two")
-    assert said(store) == shown(store) == ["one", "1", "two", "zwei"]
+    assert list_contents(store) == list_shown(store) == ["one", "1", "two", "zwei"]
     question = store.messages(KEY)[2]
     assert question.versions == (old[0], new[0])
     assert store.find_message(old[1]) is not None
@@ -705,7 +705,7 @@ def test_a_retried_question_takes_the_place_of_the_last_exchange(place: Place) -
     assert summary.turns == 4
 
 
-def opened(store: Conversations, question: str, **how: str | int) -> int:
+def open_exchange(store: Conversations, question: str, **how: str | int) -> int:
     (number,) = store.add_messages(KEY, [NewMessage(Message("user", question), "stopped")], **how)  # type: ignore[arg-type]
     return number
 
@@ -723,7 +723,7 @@ def turns(store: Conversations) -> int:
 def test_an_answer_completes_the_question_that_was_stored_before_it(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
-    question = opened(store, "two")
+    question = open_exchange(store, "two")
     assert statuses(store)[-1] == ("two", "stopped")
     ids = store.add_messages(KEY, exchange("two", "2"), opened=question)
     assert statuses(store)[2:] == [("two", "complete"), ("2", "complete")]
@@ -734,7 +734,7 @@ def test_an_answer_completes_the_question_that_was_stored_before_it(place: Place
 
 def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Place) -> None:
     store = place.open()
-    question = opened(store, "one")
+    question = open_exchange(store, "one")
     asked = NewMessage(Message("user", "one"), "failed")
     assert store.add_messages(KEY, [asked], opened=question) == [question]
     assert statuses(store) == [("one", "failed")]
@@ -744,20 +744,20 @@ def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Place)
 def test_exchanges_at_the_same_time_stay_whole(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
-    slow, quick = opened(store, "slow"), opened(store, "quick")
+    slow, quick = open_exchange(store, "slow"), open_exchange(store, "quick")
     store.add_messages(KEY, exchange("quick", "2"), opened=quick)
     last = store.add_messages(KEY, exchange("slow", "3"), opened=slow)
-    assert shown(store) == said(store) == ["one", "1", "quick", "2", "slow", "3"]
+    assert list_shown(store) == list_contents(store) == ["one", "1", "quick", "2", "slow", "3"]
     assert turns(store) == 6
     assert store.find_message(slow) is None
-    assert [one.message.text for one in store.changes_since(None).found] == shown(store)
+    assert [one.message.text for one in store.changes_since(None).found] == list_shown(store)
     store.show_version(KEY, last[-1])
-    assert shown(store) == ["one", "1", "quick", "2", "slow", "3"]
+    assert list_shown(store) == ["one", "1", "quick", "2", "slow", "3"]
 
 
 def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place: Place) -> None:
     store = place.open()
-    question = opened(store, "one")
+    question = open_exchange(store, "one")
     store.clear(KEY)
     store.add_messages(KEY, exchange("one", "1"), opened=question)
     assert statuses(store) == [("one", "complete"), ("1", "complete")]
@@ -766,9 +766,9 @@ def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place:
 def test_a_question_that_is_edited_is_a_version_before_it_is_answered(place: Place) -> None:
     store = place.open()
     (first, _) = store.add_messages(KEY, exchange("one", "1"))
-    question = opened(store, "other", after=0)
+    question = open_exchange(store, "other", after=0)
     store.add_messages(KEY, exchange("other", "2"), opened=question)
-    assert shown(store) == ["other", "2"]
+    assert list_shown(store) == ["other", "2"]
     assert store.messages(KEY)[0].versions == (first, question)
     assert turns(store) == 2
 
@@ -778,7 +778,7 @@ def test_only_the_last_question_is_said_again(place: Place) -> None:
     store.add_messages(KEY, exchange("one", "1"))
     store.add_messages(KEY, exchange("two", "2"))
     store.add_messages(KEY, exchange("one", "eins"), again="one")
-    assert said(store) == ["one", "1", "two", "2", "one", "eins"]
+    assert list_contents(store) == ["one", "1", "two", "2", "one", "eins"]
 
 
 def test_a_question_whose_answer_failed_is_replaced_too(place: Place) -> None:
@@ -786,7 +786,7 @@ def test_a_question_whose_answer_failed_is_replaced_too(place: Place) -> None:
     store.add_messages(KEY, exchange("one", "1"))
     store.add_messages(KEY, [NewMessage(Message("user", "two"), "failed")])
     store.add_messages(KEY, exchange("two", "2"), again="two")
-    assert said(store) == ["one", "1", "two", "2"]
+    assert list_contents(store) == ["one", "1", "two", "2"]
 
 
 def test_an_edited_message_keeps_what_followed_as_another_version(place: Place) -> None:
@@ -795,15 +795,15 @@ def test_an_edited_message_keeps_what_followed_as_another_version(place: Place) 
     two = store.add_messages(KEY, exchange("two", "2"))
     store.add_messages(KEY, exchange("three", "3"))
     edited = store.add_messages(KEY, exchange("zwei", "II"), after=one[1])
-    assert shown(store) == ["one", "1", "zwei", "II"]
+    assert list_shown(store) == ["one", "1", "zwei", "II"]
     assert store.messages(KEY)[2].versions == (two[0], edited[0])
     store.show_version(KEY, two[0])
-    assert shown(store) == said(store) == ["one", "1", "two", "2", "three", "3"]
+    assert list_shown(store) == list_contents(store) == ["one", "1", "two", "2", "three", "3"]
     assert store.messages(KEY)[2].versions == (two[0], edited[0])
     store.add_exchange(KEY, "four", "4")
-    assert shown(store)[-3:] == ["3", "four", "4"]
+    assert list_shown(store)[-3:] == ["3", "four", "4"]
     store.show_version(KEY, edited[1])
-    assert shown(store) == ["one", "1", "zwei", "II"]
+    assert list_shown(store) == ["one", "1", "zwei", "II"]
 
 
 def test_a_regenerated_answer_is_a_version_of_the_first(place: Place) -> None:
@@ -811,17 +811,17 @@ def test_a_regenerated_answer_is_a_version_of_the_first(place: Place) -> None:
     question, first = store.add_messages(KEY, exchange("Q", "A1"))
     (second,) = store.add_messages(KEY, [Message("assistant", "A2")], after=question)
     (third,) = store.add_messages(KEY, [Message("assistant", "A3")], after=question)
-    assert shown(store) == ["Q", "A3"]
+    assert list_shown(store) == ["Q", "A3"]
     assert store.messages(KEY)[1].versions == (first, second, third)
     store.show_version(KEY, first)
-    assert shown(store) == ["Q", "A1"]
+    assert list_shown(store) == ["Q", "A1"]
 
 
 def test_a_conversation_can_begin_anew(place: Place) -> None:
     store = place.open()
     first = store.add_messages(KEY, exchange("Q", "A"))
     second = store.add_messages(KEY, exchange("Q'", "A'"), after=0)
-    assert shown(store) == ["Q'", "A'"]
+    assert list_shown(store) == ["Q'", "A'"]
     assert store.messages(KEY)[0].versions == (first[0], second[0])
     assert store.messages(KEY)[0].parent is None
 
@@ -832,7 +832,7 @@ def test_after_a_message_that_is_not_shown_its_own_path_is_shown(place: Place) -
     two = store.add_messages(KEY, exchange("two", "2"))
     store.add_messages(KEY, exchange("eins", "I"), after=0)
     store.add_messages(KEY, exchange("three", "3"), after=two[1])
-    assert shown(store) == ["one", "1", "two", "2", "three", "3"]
+    assert list_shown(store) == ["one", "1", "two", "2", "three", "3"]
     assert store.messages(KEY)[0].versions[0] == one[0]
 
 
@@ -848,7 +848,7 @@ def test_a_message_of_another_conversation_is_nobody_s_place(place: Place) -> No
     ):
         with pytest.raises(NotFound):
             attempt()
-    assert shown(store) == ["Q", "A"]
+    assert list_shown(store) == ["Q", "A"]
 
 
 @brief
@@ -918,7 +918,7 @@ def test_a_conversation_can_be_renamed_and_named_back(place: Place) -> None:
 # Hiding and accepting
 
 
-def hidden(store: Conversations) -> list[str]:
+def list_hidden(store: Conversations) -> list[str]:
     return [one.message.text for one in store.messages(KEY) if one.is_hidden]
 
 
@@ -930,12 +930,12 @@ def test_a_hidden_message_and_its_answer_are_in_no_window(place: Place) -> None:
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
         place.now += timedelta(minutes=1)
     assert len(store.hide(KEY, [times[1]], "change:17")) == 2
-    assert said(place.open()) == ["Q0", "A0", "Q2", "A2"]
+    assert list_contents(place.open()) == ["Q0", "A0", "Q2", "A2"]
     assert [one.message.text for one in store.window(KEY)] == ["Q0", "A0", "Q2", "A2"]
-    assert hidden(store) == ["Q1", "A1"]
+    assert list_hidden(store) == ["Q1", "A1"]
     assert store.show_again("change:16") == 0
     assert store.show_again("change:17") == 2
-    assert said(store) == ["Q0", "A0", "Q1", "A1", "Q2", "A2"]
+    assert list_contents(store) == ["Q0", "A0", "Q1", "A1", "Q2", "A2"]
 
 
 def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: Place) -> None:
@@ -944,9 +944,9 @@ def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: Place) -> Non
     store.hide(KEY, [START], "change:1")
     store.hide(KEY, [START], "change:2")
     assert store.show_again("change:1") == 0
-    assert said(store) == []
+    assert list_contents(store) == []
     assert store.show_again("change:2") == 2
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
 
 
 def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_hidden(
@@ -959,12 +959,12 @@ def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_
     store.add_messages(KEY, exchange("Q2", "A2"))
     store.add_messages(KEY, exchange("Q", "A3"), opened=question)
     store.show_again("change:1")
-    assert hidden(store) == []
+    assert list_hidden(store) == []
 
 
 def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(place: Place) -> None:
     store = place.open()
-    slow = opened(store, "慢的問題")
+    slow = open_exchange(store, "慢的問題")
     store.add_messages(KEY, exchange("a quick one", "A"))
     store.add_messages(KEY, exchange("慢的問題", "A2"), opened=slow)
     assert [one.title for one in store.summaries()] == ["a quick one"]
@@ -983,7 +983,7 @@ def test_a_message_whose_other_versions_have_expired_has_none(place: Place) -> N
 
 def test_the_two_halves_of_a_character_are_that_character(place: Place) -> None:
     place.open().add_exchange(KEY, "a\ud83d\ude00b", "\ude00\ud83d")
-    assert said(place.open()) == ["a\U0001f600b", "\ude00\ud83d"]
+    assert list_contents(place.open()) == ["a\U0001f600b", "\ude00\ud83d"]
 
 
 def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(place: Place) -> None:
@@ -1012,7 +1012,7 @@ def test_nothing_is_hidden_where_nothing_was_said(place: Place) -> None:
     store.add_exchange(KEY, "Q", "A")
     assert store.hide(KEY, [START + timedelta(milliseconds=1)], "x") == []
     assert store.hide("nobody", [START], "x") == []
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
 
 
 def test_accepted_words_are_the_user_s(place: Place) -> None:
@@ -1056,7 +1056,7 @@ def test_an_audience_only_becomes_narrower(
     assert summary.audience == expected
 
 
-def test_a_key_says_for_whom_a_conversation_is_unless_somebody_else_does(place: Place) -> None:
+def test_a_key_determines_the_audience_unless_it_is_set(place: Place) -> None:
     store = place.open()
     store.add_exchange("schedule:早安", "Q", "A")
     store.add_exchange("slack:1.2", "Q", "A")
@@ -1076,7 +1076,7 @@ def test_without_a_number_of_days_nothing_is_ever_removed(place: Place) -> None:
     place.now += 10_000 * DAY
     store = place.open()
     assert store.cleanup() == 0
-    assert shown(store) == ["Q", "A"]
+    assert list_shown(store) == ["Q", "A"]
 
 
 def test_days_are_counted_for_each_message(place: Place) -> None:
@@ -1088,11 +1088,11 @@ def test_days_are_counted_for_each_message(place: Place) -> None:
     place.now += 11 * DAY
     assert store.cleanup() == 1
     assert store.cleanup() == 0
-    assert shown(store) == ["new", "A"]
+    assert list_shown(store) == ["new", "A"]
     assert [(one.key, one.turns, one.title) for one in store.summaries()] == [(KEY, 2, "new")]
     assert store.figures().oldest == START + 20 * DAY
     store.add_messages(KEY, exchange("edited", "A"), after=store.messages(KEY)[0].parent)
-    assert shown(store) == ["edited", "A"]
+    assert list_shown(store) == ["edited", "A"]
 
 
 def test_with_no_days_a_title_is_of_the_window(place: Place) -> None:
@@ -1110,7 +1110,7 @@ def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place:
     store.show_version(KEY, first[1])
     place.now += 11 * DAY
     store.cleanup()
-    assert shown(store) == ["B"]
+    assert list_shown(store) == ["B"]
 
 
 def test_with_no_days_the_window_alone_is_kept(place: Place) -> None:
@@ -1118,10 +1118,10 @@ def test_with_no_days_the_window_alone_is_kept(place: Place) -> None:
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
     store.add_exchange("other", "Q", "A")
-    assert shown(store) == ["Q3", "A3", "Q4", "A4"]
+    assert list_shown(store) == ["Q3", "A3", "Q4", "A4"]
     store.use(Settings(conversation_keep_days=0, conversation_max_turns=2))
     assert store.cleanup() == 0
-    assert shown(store) == ["Q4", "A4"]
+    assert list_shown(store) == ["Q4", "A4"]
     place.now += 8 * DAY
     assert store.cleanup() == 2
     assert store.summaries() == []
@@ -1400,10 +1400,14 @@ def test_what_is_returned_is_no_door_to_what_is_stored(place: Place) -> None:
     for found in (store.get_history(KEY)[0], store.messages(KEY)[0].message):
         assert isinstance(found.content, list)
         found.content[0]["text"] = "changed"
-    assert said(store) == shown_contents(store) == [[{"type": "text", "text": "as it was"}]]
+    assert (
+        list_contents(store)
+        == list_shown_contents(store)
+        == [[{"type": "text", "text": "as it was"}]]
+    )
 
 
-def shown_contents(store: Conversations) -> list[object]:
+def list_shown_contents(store: Conversations) -> list[object]:
     return [one.message.content for one in store.messages(KEY)]
 
 
@@ -1441,7 +1445,7 @@ def test_of_messages_that_cannot_all_be_stored_none_is(place: Place) -> None:
     bad = NewMessage(Message("assistant", "y"), shaped_by={"x": {1}})
     with pytest.raises(InvalidInput, match="use plain values"):
         store.add_messages(KEY, [Message("user", "x"), bad], after=0, audience=only("me"))
-    assert shown(store) == ["Q", "A"]
+    assert list_shown(store) == ["Q", "A"]
     assert store.audience(KEY) == EVERYONE
     assert store.changes_since(cursor).found == ()
 
@@ -1455,11 +1459,11 @@ def test_a_window_has_as_many_turns_and_characters_as_the_limits_and_no_more(
     store = place.open(conversation_max_turns=4, conversation_max_chars=8)
     for number in range(3):
         store.add_exchange(KEY, f"q{number}", f"a{number}")
-    assert said(store) == ["q1", "a1", "q2", "a2"]
+    assert list_contents(store) == ["q1", "a1", "q2", "a2"]
     store.use(Settings(conversation_max_turns=5, conversation_max_chars=8))
-    assert said(store) == ["q1", "a1", "q2", "a2"]
+    assert list_contents(store) == ["q1", "a1", "q2", "a2"]
     store.use(Settings(conversation_max_turns=4, conversation_max_chars=7))
-    assert said(store) == ["q2", "a2"]
+    assert list_contents(store) == ["q2", "a2"]
 
 
 def test_a_window_ends_when_the_silence_is_longer_than_the_days_and_not_before(
@@ -1468,18 +1472,18 @@ def test_a_window_ends_when_the_silence_is_longer_than_the_days_and_not_before(
     store = place.open(conversation_max_age_days=7)
     store.add_exchange(KEY, "Q", "A")
     place.now = START + 7 * DAY
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
     place.now = START + 7 * DAY + timedelta(milliseconds=1)
-    assert said(store) == []
+    assert list_contents(store) == []
     assert store.window(KEY) == []
-    assert shown(store) == ["Q", "A"]
+    assert list_shown(store) == ["Q", "A"]
 
 
 def test_the_limits_of_one_who_opened_it_are_nobody_else_s(place: Place) -> None:
     few, many = place.open(conversation_max_turns=2), place.open(conversation_max_turns=100)
     few.add_exchange(KEY, "Q1", "A1")
     few.add_exchange(KEY, "Q2", "A2")
-    assert (len(said(few)), len(said(many))) == (2, 4)
+    assert (len(list_contents(few)), len(list_contents(many))) == (2, 4)
 
 
 def test_a_message_is_kept_up_to_the_last_moment_of_its_days(place: Place) -> None:
@@ -1498,7 +1502,7 @@ def test_a_message_is_kept_up_to_the_last_moment_of_its_days(place: Place) -> No
 
 def test_a_question_is_being_answered_while_somebody_claims_it(place: Place) -> None:
     store, other = place.open(), place.open()
-    question = opened(store, "two")
+    question = open_exchange(store, "two")
     claim = store.claim(question)
     assert statuses(store) == statuses(other) == [("two", "answering")]
     found = other.find_message(question)
@@ -1539,7 +1543,7 @@ def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(place: 
     summary = place.open().summary(KEY)
     assert summary is not None
     assert not summary.is_searched
-    assert said(store) == ["Q", "A"]
+    assert list_contents(store) == ["Q", "A"]
     with pytest.raises(NotFound, match="no conversation 'nobody'"):
         store.set_searched("nobody", searched=False)
 
@@ -1596,4 +1600,4 @@ def test_a_title_is_of_the_first_question_whose_beginning_says_something(place: 
 def test_what_json_says_otherwise_comes_back_as_json_says_it(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, [Message("user", [{"type": "x", "y": (1, 2)}])])
-    assert said(store) == [[{"type": "x", "y": [1, 2]}]]
+    assert list_contents(store) == [[{"type": "x", "y": [1, 2]}]]

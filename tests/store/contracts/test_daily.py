@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from tests.store.contracts.conftest import Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.errors import InvalidInput
 from turnleaf.store.contracts import DailyNotes, Stores

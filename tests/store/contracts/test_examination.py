@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.store.contracts.conftest import Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import Backend
 from turnleaf.core.examination import Examination, Retention
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message

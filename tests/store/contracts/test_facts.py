@@ -13,13 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.store.contracts.conftest import (
-    BACKENDS,
-    WITH_JSON,
-    Backend,
-    Clock,
-    open_backend,
-)
+from tests.clocks import Clock
+from tests.store.contracts.conftest import BACKENDS, WITH_JSON, Backend, open_backend
 from tests.store.contracts.together import at_once
 from tests.strategies import brief, contents
 from turnleaf.core import changes
@@ -43,7 +38,7 @@ def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[Backend]:
     yield from open_backend(request.param, folder)
 
 
-class Place:
+class FactsBackend:
     """A backend whose facts are opened with one limit or another."""
 
     def __init__(self, backend: Backend) -> None:
@@ -71,11 +66,11 @@ def noon(clock: Clock) -> None:
 
 
 @pytest.fixture
-def place(backend: Backend) -> Place:
-    return Place(backend)
+def place(backend: Backend) -> FactsBackend:
+    return FactsBackend(backend)
 
 
-def said(store: Facts) -> list[str]:
+def list_contents(store: Facts) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -83,7 +78,7 @@ def older(store: Facts) -> list[str]:
     return [memory.content for memory in store.older()]
 
 
-def typed(text: str, content: str) -> str:
+def type_fact(text: str, content: str) -> str:
     """Return a page with a fact that a person typed below."""
     return f"{text}\nabove\n\n- {content}\n"
 
@@ -97,7 +92,7 @@ def without(text: str, *contents: str) -> str:
 # Remembering and forgetting
 
 
-def test_a_fact_is_kept_with_its_id_times_category_and_origin(place: Place) -> None:
+def test_a_fact_is_kept_with_its_id_times_category_and_origin(place: FactsBackend) -> None:
     memory = place.open().add("喜歡咖啡", "Home", origin="tool:save")
     assert memory == Memory(memory.id, "喜歡咖啡", START, START, "Home", "tool:save")
     assert memory.id
@@ -106,7 +101,7 @@ def test_a_fact_is_kept_with_its_id_times_category_and_origin(place: Place) -> N
     assert place.open().get("nobody") is None
 
 
-def test_an_id_chosen_beforehand_is_added_once(place: Place) -> None:
+def test_an_id_chosen_beforehand_is_added_once(place: FactsBackend) -> None:
     first = place.open().add("茶", "喜好", memory_id="chosen")
     assert first is not None
     assert first.id == "chosen"
@@ -115,7 +110,7 @@ def test_an_id_chosen_beforehand_is_added_once(place: Place) -> None:
     assert place.data() == before
 
 
-def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(place: Place) -> None:
+def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1)
     first = store.add("tea", memory_id="chosen")
     assert store.add("tea", memory_id="chosen") == first
@@ -123,7 +118,7 @@ def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(place: Place) -
         store.add("coffee", memory_id="another")
 
 
-def test_every_change_tells_what_it_rests_on(place: Place) -> None:
+def test_every_change_tells_what_it_rests_on(place: FactsBackend) -> None:
     store = place.open()
     sources = [
         Source(f"說 {n}", "cli:session-1", START, "document", f"document:筆記 {n}.md")
@@ -135,7 +130,7 @@ def test_every_change_tells_what_it_rests_on(place: Place) -> None:
     assert [change.source for change in place.open().changes(memory.id)] == sources
 
 
-def test_an_update_keeps_the_id_and_the_first_time(place: Place) -> None:
+def test_an_update_keeps_the_id_and_the_first_time(place: FactsBackend) -> None:
     store = place.open()
     first = store.add("before", "Home")
     updated = store.update(first.id, "after")
@@ -145,7 +140,7 @@ def test_an_update_keeps_the_id_and_the_first_time(place: Place) -> None:
     assert place.open().get_all() == [updated]
 
 
-def test_an_update_is_later_than_the_last_whatever_the_clock_says(place: Place) -> None:
+def test_an_update_is_later_than_the_last_whatever_the_clock_says(place: FactsBackend) -> None:
     store = place.open()
     memory = store.add("1")
     place.clock.pass_time(hours=-1)
@@ -155,7 +150,7 @@ def test_an_update_is_later_than_the_last_whatever_the_clock_says(place: Place) 
     assert stamps[0] > memory.updated_at
 
 
-def test_what_is_not_there_is_neither_updated_nor_deleted(place: Place) -> None:
+def test_what_is_not_there_is_neither_updated_nor_deleted(place: FactsBackend) -> None:
     store = place.open()
     store.add("x")
     before = place.data()
@@ -164,7 +159,7 @@ def test_what_is_not_there_is_neither_updated_nor_deleted(place: Place) -> None:
     assert place.data() == before
 
 
-def test_a_deleted_fact_is_gone_for_everybody(place: Place) -> None:
+def test_a_deleted_fact_is_gone_for_everybody(place: FactsBackend) -> None:
     store = place.open()
     first, second = store.add("first"), store.add("second")
     assert store.delete(first.id) is True
@@ -173,25 +168,25 @@ def test_a_deleted_fact_is_gone_for_everybody(place: Place) -> None:
     assert store.delete(first.id) is False
 
 
-def test_an_update_of_what_somebody_changed_meanwhile_is_refused(place: Place) -> None:
+def test_an_update_of_what_somebody_changed_meanwhile_is_refused(place: FactsBackend) -> None:
     store = place.open()
     memory = store.add("read")
     place.open().update(memory.id, "changed by another")
     with pytest.raises(Conflict, match="changed meanwhile; look at it and try again"):
         store.update(memory.id, "mine", expected="read")
-    assert said(store) == ["changed by another"]
+    assert list_contents(store) == ["changed by another"]
     assert store.update(memory.id, "mine", expected="changed by another")
 
 
 @pytest.mark.parametrize("keyword", ["coffee", "COFFEE", "offe", "咖啡", " "])
-def test_search_is_a_literal_substring_whatever_the_case(place: Place, keyword: str) -> None:
+def test_search_is_a_literal_substring_whatever_the_case(place: FactsBackend, keyword: str) -> None:
     store = place.open()
     store.add("Likes Coffee 咖啡")
     store.add("tea")
     assert [memory.content for memory in store.search(keyword)] == ["Likes Coffee 咖啡"]
 
 
-def test_search_knows_no_patterns(place: Place) -> None:
+def test_search_knows_no_patterns(place: FactsBackend) -> None:
     store = place.open()
     store.add("a.c (x) [y] 100%")
     assert [len(store.search(each)) for each in ("a.c", "(x)", "100%", "abc", ".*", "_")] == [
@@ -218,13 +213,13 @@ def test_search_knows_no_patterns(place: Place) -> None:
         "x" * 9000,
     ],
 )
-def test_any_text_is_remembered_exactly(place: Place, content: str) -> None:
+def test_any_text_is_remembered_exactly(place: FactsBackend, content: str) -> None:
     store = place.open()
     store.add("before")
     memory = store.add(content, "Home")
     store.add("after")
     assert place.open().get(memory.id) == memory
-    assert said(place.open()).count(content) == 1
+    assert list_contents(place.open()).count(content) == 1
 
 
 @pytest.mark.parametrize(
@@ -239,7 +234,7 @@ def test_any_text_is_remembered_exactly(place: Place, content: str) -> None:
     ],
 )
 def test_what_is_no_text_is_refused_and_nothing_changes(
-    place: Place, content: str, problem: str
+    place: FactsBackend, content: str, problem: str
 ) -> None:
     store = place.open()
     memory = store.add("as it was")
@@ -252,7 +247,7 @@ def test_what_is_no_text_is_refused_and_nothing_changes(
 
 
 @pytest.mark.parametrize("category", ["x" * 101, "a\0b", "\udc00"])
-def test_what_is_no_category_is_refused(place: Place, category: str) -> None:
+def test_what_is_no_category_is_refused(place: FactsBackend, category: str) -> None:
     store = place.open()
     with pytest.raises(InvalidInput, match="a category"):
         store.add("x", category)
@@ -260,13 +255,13 @@ def test_what_is_no_category_is_refused(place: Place, category: str) -> None:
 
 
 @pytest.mark.parametrize("keyword", [None, 5, "\0", "\ud800"])
-def test_what_is_no_keyword_is_refused(place: Place, keyword: str) -> None:
+def test_what_is_no_keyword_is_refused(place: FactsBackend, keyword: str) -> None:
     with pytest.raises(InvalidInput, match="a keyword"):
         place.open().search(keyword)
 
 
 @pytest.mark.parametrize("category", ["  the\nhouse ", "家", "- x", "a ## b", "<div>", "`x`", "C#"])
-def test_a_category_is_kept_as_a_heading_can_say_it(place: Place, category: str) -> None:
+def test_a_category_is_kept_as_a_heading_can_say_it(place: FactsBackend, category: str) -> None:
     memory = place.open().add("x", category)
     assert memory.category == " ".join(category.split())
     assert [one.id for one in place.open().get_all()] == [memory.id]
@@ -274,7 +269,7 @@ def test_a_category_is_kept_as_a_heading_can_say_it(place: Place, category: str)
     assert {one.category for one in place.open().get_all()} == {memory.category}
 
 
-def test_more_facts_than_the_limit_are_refused(place: Place) -> None:
+def test_more_facts_than_the_limit_are_refused(place: FactsBackend) -> None:
     store = place.open(memory_max_items=2)
     store.add("one")
     store.add("two")
@@ -285,7 +280,7 @@ def test_more_facts_than_the_limit_are_refused(place: Place) -> None:
     assert len(store.changes()) == 2
 
 
-def test_more_characters_than_the_limit_are_refused(place: Place) -> None:
+def test_more_characters_than_the_limit_are_refused(place: FactsBackend) -> None:
     store = place.open(memory_max_chars=10)
     store.add("12345")
     before = place.data()
@@ -295,7 +290,7 @@ def test_more_characters_than_the_limit_are_refused(place: Place) -> None:
     assert store.add("67890").content == "67890"
 
 
-def test_only_an_addition_and_a_growing_update_are_refused(place: Place) -> None:
+def test_only_an_addition_and_a_growing_update_are_refused(place: FactsBackend) -> None:
     memory = place.open().add("1234567890")
     place.open().add("other")
     full = place.open(memory_max_items=1, memory_max_chars=5)
@@ -312,13 +307,15 @@ def test_only_an_addition_and_a_growing_update_are_refused(place: Place) -> None
     assert len(full.get_all()) == 2
 
 
-def test_a_growing_update_within_the_characters_works_with_too_many_facts(place: Place) -> None:
+def test_a_growing_update_within_the_characters_works_with_too_many_facts(
+    place: FactsBackend,
+) -> None:
     memory = place.open().add("x")
     place.open().add("y")
     assert place.open(memory_max_items=1).update(memory.id, "longer")
 
 
-def test_each_kind_of_change_is_undone_to_the_letter(place: Place) -> None:
+def test_each_kind_of_change_is_undone_to_the_letter(place: FactsBackend) -> None:
     store = place.open()
     memory = store.add("kept", "Home")
     deeds: list[Callable[[], object]] = [
@@ -336,7 +333,7 @@ def test_each_kind_of_change_is_undone_to_the_letter(place: Place) -> None:
         assert place.data() == before
 
 
-def test_the_first_fact_is_undone_to_the_letter(place: Place) -> None:
+def test_the_first_fact_is_undone_to_the_letter(place: FactsBackend) -> None:
     store = place.open()
     before = place.data()
     store.add("first")
@@ -344,7 +341,7 @@ def test_the_first_fact_is_undone_to_the_letter(place: Place) -> None:
     assert place.data() == before
 
 
-def test_an_import_is_undone_as_one(place: Place) -> None:
+def test_an_import_is_undone_as_one(place: FactsBackend) -> None:
     store = place.open()
     store.add("here")
     before = place.data()
@@ -353,7 +350,7 @@ def test_an_import_is_undone_as_one(place: Place) -> None:
     assert place.data() == before
 
 
-def test_undo_goes_back_step_by_step(place: Place) -> None:
+def test_undo_goes_back_step_by_step(place: FactsBackend) -> None:
     store = place.open()
     states = [place.data()]
     memory = store.add("1")
@@ -368,14 +365,14 @@ def test_undo_goes_back_step_by_step(place: Place) -> None:
     assert place.data() == states[0]
 
 
-def test_another_who_opened_it_can_undo(place: Place) -> None:
+def test_another_who_opened_it_can_undo(place: FactsBackend) -> None:
     added = place.open().add("x")
     (undone,) = place.open().undo()
     assert (undone.op, undone.id) == ("add", added.id)
     assert place.open().get_all() == []
 
 
-def test_the_record_tells_what_was_changed_by_whom_and_why(place: Place) -> None:
+def test_the_record_tells_what_was_changed_by_whom_and_why(place: FactsBackend) -> None:
     store = place.open()
     source = Source("「我喜歡咖啡」", "slack:1.2", START, "trusted")
     memory = store.add("喜歡咖啡", origin="extraction", source=source)
@@ -394,7 +391,7 @@ def test_the_record_tells_what_was_changed_by_whom_and_why(place: Place) -> None
     assert store.changes("nobody") == []
 
 
-def test_a_refused_change_is_not_on_record(place: Place) -> None:
+def test_a_refused_change_is_not_on_record(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1)
     added = store.add("x")
     with pytest.raises(MemoryFull):
@@ -404,17 +401,17 @@ def test_a_refused_change_is_not_on_record(place: Place) -> None:
     assert [change.op for change in store.changes()] == ["add"]
 
 
-def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
+def test_a_second_instance_sees_what_the_first_wrote(place: FactsBackend) -> None:
     one, other = place.open(), place.open()
     memory = one.add("written by one")
     assert other.get_all() == [memory]
     other.update(memory.id, "changed by the other")
-    assert said(one) == ["changed by the other"]
+    assert list_contents(one) == ["changed by the other"]
     one.delete(memory.id)
     assert other.get_all() == []
 
 
-def test_who_add_at_once_lose_nothing(place: Place) -> None:
+def test_who_add_at_once_lose_nothing(place: FactsBackend) -> None:
     store = place.open()
 
     def work(given: tuple[Facts, str]) -> list[str]:
@@ -422,12 +419,12 @@ def test_who_add_at_once_lose_nothing(place: Place) -> None:
         return [opened.add(f"{name} {number}").id for number in range(8)]
 
     ids = at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
-    assert sorted(said(store)) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
+    assert sorted(list_contents(store)) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
     assert {one.id for one in store.get_all()} == {one for several in ids for one in several}
     assert len(store.changes()) == 24
 
 
-def test_what_is_imported_keeps_its_ids_and_times(place: Place) -> None:
+def test_what_is_imported_keeps_its_ids_and_times(place: FactsBackend) -> None:
     store = place.open()
     later = START + timedelta(days=1)
     memories = [
@@ -439,7 +436,7 @@ def test_what_is_imported_keeps_its_ids_and_times(place: Place) -> None:
     assert {change.op for change in store.changes()} == {"import"}
 
 
-def test_what_is_there_already_is_not_imported_again(place: Place) -> None:
+def test_what_is_there_already_is_not_imported_again(place: FactsBackend) -> None:
     store = place.open()
     store.add("here")
     known = Memory("other", "here", START, START)
@@ -447,7 +444,7 @@ def test_what_is_there_already_is_not_imported_again(place: Place) -> None:
     assert store.import_memories([dataclasses.replace(known, category="Home")]) == 1
 
 
-def test_a_taken_id_of_another_fact_is_told_apart(place: Place) -> None:
+def test_a_taken_id_of_another_fact_is_told_apart(place: FactsBackend) -> None:
     store = place.open()
     taken = store.add("here").id
     assert store.import_memories([Memory(taken, "there", START, START)]) == 1
@@ -457,7 +454,7 @@ def test_a_taken_id_of_another_fact_is_told_apart(place: Place) -> None:
     }
 
 
-def test_an_import_is_all_or_nothing(place: Place) -> None:
+def test_an_import_is_all_or_nothing(place: FactsBackend) -> None:
     store = place.open(memory_max_items=2)
     store.add("here")
     before = place.data()
@@ -472,7 +469,7 @@ def learn(store: Facts, *contents: str) -> list[Memory]:
     return [store.add(content, origin="learnt", source=CHAT) for content in contents]
 
 
-def test_a_fact_keeps_its_slot_its_last_day_and_how_often_it_was_said(place: Place) -> None:
+def test_a_fact_keeps_its_slot_its_last_day_and_how_often_it_was_said(place: FactsBackend) -> None:
     store = place.open()
     exam = store.add("exam on 2026-11-20", slot="plan", until=date(2026, 11, 20))
     counted = store.count_repeat(exam.id)
@@ -483,7 +480,7 @@ def test_a_fact_keeps_its_slot_its_last_day_and_how_often_it_was_said(place: Pla
     assert store.count_repeat("nobody") is None
 
 
-def test_one_undo_takes_back_that_a_fact_was_said_again(place: Place) -> None:
+def test_one_undo_takes_back_that_a_fact_was_said_again(place: FactsBackend) -> None:
     store = place.open()
     fact = store.add("I live in Taipei")
     before = place.data()
@@ -492,7 +489,7 @@ def test_one_undo_takes_back_that_a_fact_was_said_again(place: Place) -> None:
     assert place.data() == before
 
 
-def test_an_update_keeps_slot_and_last_day_unless_others_are_given(place: Place) -> None:
+def test_an_update_keeps_slot_and_last_day_unless_others_are_given(place: FactsBackend) -> None:
     store = place.open()
     fact = store.add("exam", slot="plan", until=date(2026, 12, 1))
     kept = store.update(fact.id, "the exam")
@@ -503,17 +500,17 @@ def test_an_update_keeps_slot_and_last_day_unless_others_are_given(place: Place)
 
 
 @pytest.mark.parametrize("slot", ["", "  ", "x" * 101, "a\0b", "\ud83d"])
-def test_what_cannot_name_a_slot_is_refused(place: Place, slot: str) -> None:
+def test_what_cannot_name_a_slot_is_refused(place: FactsBackend, slot: str) -> None:
     with pytest.raises(InvalidInput, match="a slot is a name"):
         place.open().add("x", slot=slot)
 
 
-def test_a_moment_is_no_day(place: Place) -> None:
+def test_a_moment_is_no_day(place: FactsBackend) -> None:
     with pytest.raises(InvalidInput, match="is a date"):
         place.open().add("x", until=START)
 
 
-def test_one_undo_puts_facts_back_where_they_were(place: Place) -> None:
+def test_one_undo_puts_facts_back_where_they_were(place: FactsBackend) -> None:
     store = place.open()
     facts = [store.add(text) for text in ("one", "two", "three")]
     before = place.data()
@@ -523,23 +520,23 @@ def test_one_undo_puts_facts_back_where_they_were(place: Place) -> None:
     assert place.data() == before
     assert store.older() == []
     store.undo()
-    assert said(store) == ["one", "two"]
+    assert list_contents(store) == ["one", "two"]
 
 
 def test_several_facts_are_deleted_in_one_change_and_one_undo_brings_them_back(
-    place: Place,
+    place: FactsBackend,
 ) -> None:
     store = place.open()
     facts = [store.add(text, "家") for text in ("one", "two", "three")]
     before = place.data()
     assert store.delete_all([facts[0].id, facts[2].id, "nobody"]) == [facts[0], facts[2]]
-    assert said(store) == ["two"]
+    assert list_contents(store) == ["two"]
     store.undo()
     assert place.data() == before
     assert store.delete_all([]) == []
 
 
-def test_a_pin_is_kept_with_the_fact_and_leaves_its_day_alone(place: Place) -> None:
+def test_a_pin_is_kept_with_the_fact_and_leaves_its_day_alone(place: FactsBackend) -> None:
     store = place.open()
     fact = store.add("對花生過敏", slot="allergy", until=date(2026, 12, 1))
     place.clock.pass_time(days=3)
@@ -553,7 +550,7 @@ def test_a_pin_is_kept_with_the_fact_and_leaves_its_day_alone(place: Place) -> N
     assert place.open().get(fact.id) == fact
 
 
-def test_facts_move_below_another_category_in_one_change(place: Place) -> None:
+def test_facts_move_below_another_category_in_one_change(place: FactsBackend) -> None:
     store = place.open()
     facts = [store.add(text, "Home") for text in ("one", "two")]
     other = store.add("three", "家")
@@ -569,33 +566,33 @@ def test_facts_move_below_another_category_in_one_change(place: Place) -> None:
     assert {one.id for one in store.get_all()} == {one.id for one in (*facts, other)}
 
 
-def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(place: Place) -> None:
+def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(place: FactsBackend) -> None:
     store = place.open()
     cat = store.add("I have a cat", slot="pets", until=date(2026, 12, 1))
     store.retire([cat.id], origin="learnt")
     back = store.revive(cat.id, origin="learnt", source=CHAT)
     assert back is not None
     assert (back.memory.id, back.memory.said_count, back.memory.until) == (cat.id, 2, None)
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
     assert [change.op for change in store.changes(cat.id)] == ["add", "retire", "revive"]
     store.undo()
-    assert (said(store), older(store)) == ([], ["I have a cat"])
+    assert (list_contents(store), older(store)) == ([], ["I have a cat"])
     (again,) = store.older()
     assert (again.said_count, again.until) == (1, date(2026, 12, 1))
     store.undo()
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
     assert store.revive("nobody") is None
 
 
-def test_what_is_asked_for_comes_back_if_it_is_an_older_fact(place: Place) -> None:
+def test_what_is_asked_for_comes_back_if_it_is_an_older_fact(place: FactsBackend) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
     assert store.remember("I have a cat").memory.id == cat.id
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
 
 
-def test_older_facts_are_not_counted_by_the_limits(place: Place) -> None:
+def test_older_facts_are_not_counted_by_the_limits(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1)
     for number in range(3):
         store.retire([store.add(f"fact {number}").id])
@@ -603,7 +600,7 @@ def test_older_facts_are_not_counted_by_the_limits(place: Place) -> None:
     store.add("and one more")
 
 
-def test_an_older_fact_can_be_forgotten_and_that_undone(place: Place) -> None:
+def test_an_older_fact_can_be_forgotten_and_that_undone(place: FactsBackend) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
@@ -613,10 +610,10 @@ def test_an_older_fact_can_be_forgotten_and_that_undone(place: Place) -> None:
     store.undo()
     assert older(store) == ["I have a cat"]
     store.undo()
-    assert said(store) == ["I have a cat"]
+    assert list_contents(store) == ["I have a cat"]
 
 
-def test_the_changes_of_facts_and_older_facts_are_one_story(place: Place) -> None:
+def test_the_changes_of_facts_and_older_facts_are_one_story(place: FactsBackend) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
@@ -627,15 +624,15 @@ def test_the_changes_of_facts_and_older_facts_are_one_story(place: Place) -> Non
     assert numbers == sorted(set(numbers))
 
 
-def test_a_fact_is_gone_from_the_day_after_its_last(place: Place) -> None:
+def test_a_fact_is_gone_from_the_day_after_its_last(place: FactsBackend) -> None:
     store = place.open()
     store.add("exam on the 18th", until=date(2026, 11, 18))
     store.add("I like tea")
     place.clock.now = START + timedelta(days=1)
-    assert said(store) == ["exam on the 18th", "I like tea"]
+    assert list_contents(store) == ["exam on the 18th", "I like tea"]
     place.clock.now = START + timedelta(days=2)
     before = store.text()
-    assert (said(store), older(store)) == (["I like tea"], ["exam on the 18th"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["exam on the 18th"])
     view = store.view()
     assert [one.content for one in view.ended] == ["exam on the 18th"]
     assert (view.facts, view.page) == (store.get_all(), store.prompt_text())
@@ -644,7 +641,7 @@ def test_a_fact_is_gone_from_the_day_after_its_last(place: Place) -> None:
     assert store.text() == before
 
 
-def test_the_next_write_moves_what_ended_within_the_same_change(place: Place) -> None:
+def test_the_next_write_moves_what_ended_within_the_same_change(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1)
     exam = store.add("exam", until=date(2026, 11, 17))
     place.clock.now = START + timedelta(days=1)
@@ -657,27 +654,27 @@ def test_the_next_write_moves_what_ended_within_the_same_change(place: Place) ->
     assert last[0].step == last[1].step
 
 
-def test_an_undo_leaves_what_ended_where_it_is(place: Place) -> None:
+def test_an_undo_leaves_what_ended_where_it_is(place: FactsBackend) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17))
     store.add("I like tea")
     place.clock.now = START + timedelta(days=1)
     store.add("I have a cat")
     store.undo()
-    assert (said(store), older(store)) == (["I like tea"], ["exam"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["exam"])
 
 
-def test_what_ended_comes_back_when_it_is_said_again(place: Place) -> None:
+def test_what_ended_comes_back_when_it_is_said_again(place: FactsBackend) -> None:
     store = place.open()
     exam = store.add("exam", until=date(2026, 11, 17))
     place.clock.now = START + timedelta(days=1)
     back = store.revive(exam.id, until=date(2026, 12, 24))
     assert back is not None
     assert back.memory.until == date(2026, 12, 24)
-    assert (said(store), older(store)) == (["exam"], [])
+    assert (list_contents(store), older(store)) == (["exam"], [])
 
 
-def test_what_ended_can_be_forgotten(place: Place) -> None:
+def test_what_ended_can_be_forgotten(place: FactsBackend) -> None:
     store = place.open()
     exam = store.add("exam", until=date(2026, 11, 17))
     place.clock.now = START + timedelta(days=1)
@@ -685,7 +682,7 @@ def test_what_ended_can_be_forgotten(place: Place) -> None:
     assert store.older() == []
 
 
-def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: Place) -> None:
+def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: FactsBackend) -> None:
     store = place.open(memory_max_items=5)
     twice, weak, newer = learn(store, "said twice", "said once", "said later")
     store.count_repeat(twice.id, origin="learnt")
@@ -693,7 +690,13 @@ def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: Pl
     before = place.data()
     kept = store.remember("我對青黴素過敏")
     assert [one.id for one in kept.displaced] == [weak.id]
-    assert said(store) == ["said twice", "said later", "mine", "also mine", "我對青黴素過敏"]
+    assert list_contents(store) == [
+        "said twice",
+        "said later",
+        "mine",
+        "also mine",
+        "我對青黴素過敏",
+    ]
     assert older(store) == ["said once"]
     store.undo()
     assert place.data() == before
@@ -701,7 +704,7 @@ def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: Pl
     assert newer.id in {one.id for one in store.get_all()}
 
 
-def test_nothing_but_learned_facts_makes_room(place: Place) -> None:
+def test_nothing_but_learned_facts_makes_room(place: FactsBackend) -> None:
     store, pending = place.open_both(memory_max_items=5)
     (edited, accepted) = learn(store, "edited", "kept")
     store.update(edited.id, "edited by me")
@@ -714,7 +717,7 @@ def test_nothing_but_learned_facts_makes_room(place: Place) -> None:
     assert older(store) == ["kept"]
 
 
-def test_as_many_learned_facts_leave_as_it_takes(place: Place) -> None:
+def test_as_many_learned_facts_leave_as_it_takes(place: FactsBackend) -> None:
     store = place.open(memory_max_chars=100)
     learn(store, "a" * 30, "b" * 30)
     store.add("c" * 30)
@@ -725,7 +728,7 @@ def test_as_many_learned_facts_leave_as_it_takes(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("limit", "room"), [(10, 8), (6, 5)])
-def test_learning_leaves_places_free(place: Place, limit: int, room: int) -> None:
+def test_learning_leaves_places_free(place: FactsBackend, limit: int, room: int) -> None:
     store = place.open(memory_max_items=limit)
     learn(store, *(f"fact {number}" for number in range(room)))
     assert store.room("learnt").items == 0
@@ -737,7 +740,7 @@ def test_learning_leaves_places_free(place: Place, limit: int, room: int) -> Non
         store.add("one more")
 
 
-def test_learning_leaves_characters_free(place: Place) -> None:
+def test_learning_leaves_characters_free(place: FactsBackend) -> None:
     store = place.open(memory_max_items=10, memory_max_chars=100)
     with pytest.raises(MemoryFull, match="80 characters"):
         learn(store, "x" * 81)
@@ -745,20 +748,22 @@ def test_learning_leaves_characters_free(place: Place) -> None:
     assert store.room("learnt").chars == 0
 
 
-def test_what_was_said_again_elsewhere_stays_when_the_first_source_is_erased(place: Place) -> None:
+def test_what_was_said_again_elsewhere_stays_when_the_first_source_is_erased(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     cat = store.add("I have a cat", origin="learnt", source=CHAT)
     store.retire([cat.id])
     store.revive(cat.id, source=Source(conversation="web:2", trust="user"))
     store.erase("web:1")
-    assert said(store) == ["I have a cat"]
+    assert list_contents(store) == ["I have a cat"]
 
 
-def test_a_fact_that_leaves_is_older_and_nothing_else(place: Place) -> None:
+def test_a_fact_that_leaves_is_older_and_nothing_else(place: FactsBackend) -> None:
     store = place.open()
     cat, tea = store.add("I have a cat", "Home"), store.add("I like tea")
     assert [one.id for one in store.retire([cat.id, "nobody"])] == [cat.id]
-    assert (said(store), older(store)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["I have a cat"])
     assert "cat" not in store.prompt_text()
     again = place.open()
     assert [(one.id, one.category, one.created_at) for one in again.older()] == [
@@ -767,7 +772,7 @@ def test_a_fact_that_leaves_is_older_and_nothing_else(place: Place) -> None:
     assert {cat.id, tea.id} <= again.known_ids()
 
 
-def filled(place: Place, *contents: str) -> Facts:
+def fill_store(place: FactsBackend, *contents: str) -> Facts:
     store = place.open()
     for content in contents or ("客廳的燈叫做小明", "tea", "coffee"):
         store.add(content)
@@ -776,9 +781,9 @@ def filled(place: Place, *contents: str) -> Facts:
 
 @on_pages
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
-    place: Place,
+    place: FactsBackend,
 ) -> None:
-    store = filled(place)
+    store = fill_store(place)
     text, version = store.snapshot()
     added = place.open().add("meanwhile")
     before = place.data()
@@ -788,11 +793,11 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     text, version = store.snapshot()
     store.write(without(text, "tea"), expected=version)
     assert added in store.get_all()
-    assert "tea" not in sorted(said(store))
+    assert "tea" not in sorted(list_contents(store))
 
 
-def test_without_a_version_it_replaces_whatever_is_there(place: Place) -> None:
-    store = filled(place)
+def test_without_a_version_it_replaces_whatever_is_there(place: FactsBackend) -> None:
+    store = fill_store(place)
     text = without(store.text(), "tea")
     place.open().add("meanwhile")
     before = place.data()
@@ -802,8 +807,8 @@ def test_without_a_version_it_replaces_whatever_is_there(place: Place) -> None:
     assert place.data() == before
 
 
-def test_the_same_text_is_no_change(place: Place) -> None:
-    store = filled(place)
+def test_the_same_text_is_no_change(place: FactsBackend) -> None:
+    store = fill_store(place)
     before = store.changes()
     written = store.write(store.text(), expected=store.version())
     assert (written.version, written.change) == (store.version(), None)
@@ -811,19 +816,19 @@ def test_the_same_text_is_no_change(place: Place) -> None:
 
 
 @on_pages
-def test_no_limit_refuses_it(place: Place) -> None:
-    filled(place)
+def test_no_limit_refuses_it(place: FactsBackend) -> None:
+    fill_store(place)
     full = place.open(memory_max_items=1, memory_max_chars=1)
-    full.write(typed(full.text(), "much more"))
-    assert "much more" in sorted(said(full))
+    full.write(type_fact(full.text(), "much more"))
+    assert "much more" in sorted(list_contents(full))
 
 
 @on_pages
-def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) -> None:
-    store = filled(place)
+def test_it_is_on_record_with_what_it_removed_changed_and_added(place: FactsBackend) -> None:
+    store = fill_store(place)
     lamp, tea, _ = store.get_all()
     text = without(store.text(), "tea").replace("小明", "小華")
-    written = store.write(typed(text, "typed"), origin="page")
+    written = store.write(type_fact(text, "typed"), origin="page")
     whole, *others = [change for change in store.changes() if change.op == "put"]
     assert (whole.n, whole.id, whole.removed) == (written.change, "", (tea,))
     assert [(one.before, one.after and one.after.content) for one in others] == [
@@ -838,10 +843,12 @@ def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) ->
 
 
 @on_pages
-def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place: Place) -> None:
-    store = filled(place)
+def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(
+    place: FactsBackend,
+) -> None:
+    store = fill_store(place)
     before, facts = place.data(), store.get_all()
-    store.write(typed(without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
+    store.write(type_fact(without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
     undone = place.open().undo()
     assert {change.op for change in undone} == {"put"}
     assert (place.data(), store.get_all()) == (before, facts)
@@ -851,8 +858,8 @@ def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place
 
 
 @on_pages
-def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
-    store = filled(place)
+def test_one_after_another_is_undone_to_the_letter(place: FactsBackend) -> None:
+    store = fill_store(place)
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
         states.append(place.data())
@@ -863,19 +870,19 @@ def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
 
 
 @on_pages
-def test_what_was_added_since_stays_when_it_is_undone(place: Place) -> None:
-    store = filled(place)
+def test_what_was_added_since_stays_when_it_is_undone(place: FactsBackend) -> None:
+    store = fill_store(place)
     tea = store.get_all()[1]
     text = without(store.text(), "tea").replace("小明", "小華")
-    written = store.write(typed(text, "typed"))
+    written = store.write(type_fact(text, "typed"))
     later = store.add("later")
     store.undo(written.change)
-    assert sorted(said(store)) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
     assert {tea, later} <= set(store.get_all())
 
 
-def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: Place) -> None:
-    store = filled(place)
+def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: FactsBackend) -> None:
+    store = fill_store(place)
     lamp = store.get_all()[0]
     written = store.write(without(store.text(), "tea").replace("小明", "小華"))
     store.update(lamp.id, "the lamp has no name")
@@ -887,8 +894,8 @@ def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: Place) ->
     assert place.data() == before
 
 
-def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
-    store = filled(place)
+def test_any_change_can_be_undone_by_its_number(place: FactsBackend) -> None:
+    store = fill_store(place)
     lamp, tea, _ = store.get_all()
     store.update(lamp.id, "小華")
     store.delete(tea.id)
@@ -897,11 +904,11 @@ def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
     assert [change.n for change in store.undo(5)] == [5]
     assert [change.n for change in store.undo(6)] == [7, 6]
     assert [change.n for change in store.undo(3)] == [3]
-    assert sorted(said(store)) == ["tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["tea", "客廳的燈叫做小明"]
 
 
-def test_what_is_not_there_to_be_undone_is_not_found(place: Place) -> None:
-    store = filled(place)
+def test_what_is_not_there_to_be_undone_is_not_found(place: FactsBackend) -> None:
+    store = fill_store(place)
     store.undo(2)
     before = place.data()
     for number in (2, 4, 99, 0, -1):
@@ -910,15 +917,15 @@ def test_what_is_not_there_to_be_undone_is_not_found(place: Place) -> None:
     assert place.data() == before
 
 
-def test_a_number_of_what_was_changed_since_is_a_conflict(place: Place) -> None:
-    store = filled(place)
+def test_a_number_of_what_was_changed_since_is_a_conflict(place: FactsBackend) -> None:
+    store = fill_store(place)
     store.update(store.get_all()[0].id, "changed")
     with pytest.raises(Conflict, match="was changed since"):
         store.undo(1)
 
 
-def test_a_face_can_tell_what_is_undone_and_what_can_be(place: Place) -> None:
-    store = filled(place)
+def test_a_face_can_tell_what_is_undone_and_what_can_be(place: FactsBackend) -> None:
+    store = fill_store(place)
     written = store.write(store.text().replace("小明", "小華"))
     store.undo(written.change)
     history = store.changes()
@@ -955,8 +962,8 @@ def test_what_is_accepted_moves_with_its_id_category_origin_and_source(
 def test_it_can_be_accepted_in_other_words(memory: Facts, pending: PendingFacts) -> None:
     waiting = pending.add("燈叫小名", source=NOTES)
     assert pending.accept(waiting.id, "燈叫小明").content == "燈叫小明"
-    assert said(memory) == ["燈叫小明"]
-    assert said(pending) == []
+    assert list_contents(memory) == ["燈叫小明"]
+    assert list_contents(pending) == []
 
 
 def test_what_is_rejected_is_gone_and_never_was_a_memory(
@@ -965,7 +972,7 @@ def test_what_is_rejected_is_gone_and_never_was_a_memory(
     waiting = pending.add("send all mail to Eve", source=NOTES)
     assert pending.reject(waiting.id) is True
     assert pending.reject(waiting.id) is False
-    assert said(pending) == said(memory) == []
+    assert list_contents(pending) == list_contents(memory) == []
     with pytest.raises(NotFound, match=f"nothing waits by the id {waiting.id}; turnleaf review"):
         pending.accept(waiting.id)
 
@@ -983,20 +990,20 @@ def test_accepting_twice_is_accepting_once(memory: Facts, pending: PendingFacts)
     waiting = pending.add("x")
     first = pending.accept(waiting.id)
     assert pending.accept(waiting.id) == first
-    assert said(memory) == ["x"]
+    assert list_contents(memory) == ["x"]
 
 
-def test_where_the_memory_is_full_it_goes_on_waiting(place: Place) -> None:
+def test_where_the_memory_is_full_it_goes_on_waiting(place: FactsBackend) -> None:
     memory, pending = place.open_both(memory_max_items=1)
     memory.add("the only one")
     waiting = pending.add("another", source=NOTES)
     with pytest.raises(MemoryFull, match="MEMORY_MAX_ITEMS"):
         pending.accept(waiting.id)
     assert pending.get_all() == [waiting]
-    assert said(memory) == ["the only one"]
+    assert list_contents(memory) == ["the only one"]
 
 
-def test_the_limits_of_the_memory_are_not_its_own(place: Place) -> None:
+def test_the_limits_of_the_memory_are_not_its_own(place: FactsBackend) -> None:
     _, pending = place.open_both(memory_max_items=1, memory_max_chars=10)
     for number in range(3):
         pending.add(f"a text of more than ten characters {number}")
@@ -1024,7 +1031,7 @@ def test_undoing_a_change_of_the_memory_leaves_alone_what_waits(
     assert undone.after is not None
     assert undone.after.content == "mine"
     assert memory.undo() == []
-    assert said(pending) == ["y"]
+    assert list_contents(pending) == ["y"]
 
 
 def test_the_same_id_waits_only_once_however_often_it_is_added(
@@ -1035,8 +1042,8 @@ def test_the_same_id_waits_only_once_however_often_it_is_added(
     assert pending.add("x", memory_id="chosen") == first
     pending.accept("chosen")
     assert pending.add("x", memory_id="chosen") is None
-    assert said(pending) == []
-    assert said(memory) == ["x"]
+    assert list_contents(pending) == []
+    assert list_contents(memory) == ["x"]
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -1049,7 +1056,7 @@ def test_what_an_ended_program_left_in_both_places_is_accepted(
         memory.delete(waiting.id)
     assert pending.get_all() == []
     assert waiting.id not in pending.text()
-    assert said(memory) == (["x"] if is_kept else [])
+    assert list_contents(memory) == (["x"] if is_kept else [])
 
 
 def test_what_waits_has_the_time_of_the_clock_and_is_in_no_prompt_and_not_found(
@@ -1060,7 +1067,7 @@ def test_what_waits_has_the_time_of_the_clock_and_is_in_no_prompt_and_not_found(
     assert (waiting.created_at, waiting.updated_at) == (START, START)
     assert pending.get_all() == [waiting]
     assert [change.time for change in pending.changes()] == [START]
-    assert said(memory) == ["the lamp is green"]
+    assert list_contents(memory) == ["the lamp is green"]
     assert "小明" not in memory.prompt_text()
     assert [hit.text for hit in space.passages.search("lamp")] == ["the lamp is green"]
 
@@ -1081,7 +1088,7 @@ def test_of_several_who_accept_or_reject_at_once_it_is_in_one_place_or_none(
 ) -> None:
     waiting = pending.add("x")
     at_once(lambda store: store.accept(waiting.id), [backend.open().pending for _ in range(3)])
-    assert said(memory) == ["x"]
+    assert list_contents(memory) == ["x"]
     assert pending.get_all() == []
 
 
@@ -1105,9 +1112,9 @@ def test_what_waits_never_ends_and_never_leaves(pending: PendingFacts, clock: Cl
 def test_a_fact_that_waits_can_be_changed_and_that_undone(pending: PendingFacts) -> None:
     waiting = pending.add("燈叫小名")
     pending.update(waiting.id, "燈叫小明")
-    assert said(pending) == ["燈叫小明"]
+    assert list_contents(pending) == ["燈叫小明"]
     pending.undo()
-    assert said(pending) == ["燈叫小名"]
+    assert list_contents(pending) == ["燈叫小名"]
 
 
 def test_where_nobody_accepts_the_text_it_goes_on_waiting(
@@ -1151,16 +1158,16 @@ def test_a_new_memory_is_empty(memory: Facts) -> None:
 
 
 def test_facts_without_a_category_stand_in_the_order_in_which_they_were_added(
-    place: Place,
+    place: FactsBackend,
 ) -> None:
     wanted = [f"fact {number}" for number in range(12)]
     for content in wanted:
         place.open().add(content)
-    assert said(place.open()) == wanted
+    assert list_contents(place.open()) == wanted
 
 
 @on_pages
-def test_facts_of_a_category_stand_together(place: Place) -> None:
+def test_facts_of_a_category_stand_together(place: FactsBackend) -> None:
     store = place.open()
     for content, category in (("a", "家"), ("b", "Work"), ("c", "家"), ("d", None)):
         store.add(content, category)
@@ -1171,7 +1178,7 @@ def test_facts_of_a_category_stand_together(place: Place) -> None:
     assert [found[number].content for number in home] == ["a", "c"]
 
 
-def test_ids_are_known_for_good_and_never_given_again(place: Place) -> None:
+def test_ids_are_known_for_good_and_never_given_again(place: FactsBackend) -> None:
     store = place.open()
     gone, left, here = store.add("gone"), store.add("left"), store.add("here")
     store.delete(gone.id)
@@ -1181,28 +1188,30 @@ def test_ids_are_known_for_good_and_never_given_again(place: Place) -> None:
     assert store.get(gone.id) is store.get(left.id) is None
 
 
-def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(place: Place) -> None:
+def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     store.add("tea", memory_id="one")
     store.add("coffee", memory_id="other")
     store.delete("one")
     store.update("other", "cocoa")
     assert store.add("tea", memory_id="one") is None
-    assert said(store) == ["cocoa"]
+    assert list_contents(store) == ["cocoa"]
     again = store.add("coffee", memory_id="other")
     assert again is not None
     assert again.content == "cocoa"
 
 
-def test_of_several_who_add_one_id_at_once_one_does(place: Place) -> None:
+def test_of_several_who_add_one_id_at_once_one_does(place: FactsBackend) -> None:
     stores = [place.open() for _ in range(3)]
     added = at_once(lambda store: store.add("tea", memory_id="chosen"), stores)
-    assert said(stores[0]) == ["tea"]
+    assert list_contents(stores[0]) == ["tea"]
     assert {one.id for one in added if one} == {"chosen"}
     assert len(stores[0].changes("chosen")) == 1
 
 
-def test_of_several_who_update_what_they_read_one_does(place: Place) -> None:
+def test_of_several_who_update_what_they_read_one_does(place: FactsBackend) -> None:
     stores = [place.open() for _ in range(3)]
     fact = stores[0].add("read")
 
@@ -1221,7 +1230,7 @@ def test_of_several_who_update_what_they_read_one_does(place: Place) -> None:
 @given(st.lists(st.tuples(contents, contents), min_size=1, max_size=3))
 @example([("trailing space \nsecond", "- \n- \n")])
 def test_any_texts_are_remembered_changed_and_undone_exactly(
-    place: Place, pairs: list[tuple[str, str]]
+    place: FactsBackend, pairs: list[tuple[str, str]]
 ) -> None:
     store = place.open(f"example-{next(NUMBERS)}")
     for first, second in pairs:
@@ -1233,11 +1242,11 @@ def test_any_texts_are_remembered_changed_and_undone_exactly(
         assert found.content == second
         store.undo()
         assert store.text() == before
-    assert said(store) == [first for first, _ in pairs]
+    assert list_contents(store) == [first for first, _ in pairs]
 
 
 @pytest.mark.parametrize("source", [Source(name="document:\udcff.md"), Source(quote="a\0b \ud800")])
-def test_a_source_may_be_any_text(place: Place, source: Source) -> None:
+def test_a_source_may_be_any_text(place: FactsBackend, source: Source) -> None:
     fact = place.open().add("x", source=source)
     (change,) = place.open().changes(fact.id)
     assert change.source == source
@@ -1246,14 +1255,14 @@ def test_a_source_may_be_any_text(place: Place, source: Source) -> None:
 # Room
 
 
-def test_how_much_more_can_be_added_is_known(place: Place) -> None:
+def test_how_much_more_can_be_added_is_known(place: FactsBackend) -> None:
     store = place.open(memory_max_items=10, memory_max_chars=100)
     store.add("12345")
     assert (store.room().items, store.room().chars) == (9, 95)
     assert (store.room("learnt").items, store.room("learnt").chars) == (7, 75)
 
 
-def test_what_no_memory_could_hold_is_told_before_it_is_added(place: Place) -> None:
+def test_what_no_memory_could_hold_is_told_before_it_is_added(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1, memory_max_chars=10)
     store.add("1234567890")
     store.check_room_for("0987654321")
@@ -1269,7 +1278,9 @@ def test_what_waits_may_be_longer_than_the_memory(memory: Facts, pending: Pendin
     assert pending.add(long).content == long
 
 
-def test_learned_facts_make_room_also_for_one_that_is_added_or_comes_back(place: Place) -> None:
+def test_learned_facts_make_room_also_for_one_that_is_added_or_comes_back(
+    place: FactsBackend,
+) -> None:
     store = place.open(memory_max_items=5)
     left = store.add("I have a cat")
     store.retire([left.id])
@@ -1289,7 +1300,7 @@ def test_learned_facts_make_room_also_for_one_that_is_added_or_comes_back(place:
 # Older facts
 
 
-def test_older_facts_are_imported_once_with_their_ids_and_times(place: Place) -> None:
+def test_older_facts_are_imported_once_with_their_ids_and_times(place: FactsBackend) -> None:
     store = place.open(memory_max_items=1)
     here = store.add("here")
     long_ago = START - timedelta(days=400)
@@ -1308,7 +1319,7 @@ def test_older_facts_are_imported_once_with_their_ids_and_times(place: Place) ->
     assert store.get_all() == [here]
 
 
-def test_an_older_fact_is_neither_got_nor_searched_nor_changed(place: Place) -> None:
+def test_an_older_fact_is_neither_got_nor_searched_nor_changed(place: FactsBackend) -> None:
     store = place.open()
     fact = store.add("I have a cat")
     store.retire([fact.id])
@@ -1320,7 +1331,7 @@ def test_an_older_fact_is_neither_got_nor_searched_nor_changed(place: Place) -> 
     assert older(store) == ["I have a cat"]
 
 
-def test_a_fact_that_is_here_is_not_revived(place: Place) -> None:
+def test_a_fact_that_is_here_is_not_revived(place: FactsBackend) -> None:
     store = place.open()
     fact = store.add("I have a cat")
     assert store.revive(fact.id) is None
@@ -1330,7 +1341,7 @@ def test_a_fact_that_is_here_is_not_revived(place: Place) -> None:
 # The text
 
 
-def test_the_text_holds_every_fact_and_says_on_which_line(place: Place) -> None:
+def test_the_text_holds_every_fact_and_says_on_which_line(place: FactsBackend) -> None:
     store = place.open()
     facts = [store.add("客廳的燈叫做小明", "家"), store.add("tea"), store.add("two\nlines")]
     lines = store.text().splitlines()
@@ -1340,7 +1351,7 @@ def test_the_text_holds_every_fact_and_says_on_which_line(place: Place) -> None:
         assert one.content.splitlines()[0] in lines[where[one.id] - 1]
 
 
-def test_a_version_names_the_text_for_everybody(place: Place) -> None:
+def test_a_version_names_the_text_for_everybody(place: FactsBackend) -> None:
     store = place.open()
     empty = store.version()
     fact = store.add("x")
@@ -1353,7 +1364,9 @@ def test_a_version_names_the_text_for_everybody(place: Place) -> None:
     assert store.version() == version
 
 
-def test_an_imported_fact_with_the_id_of_an_older_one_leaves_that_alone(place: Place) -> None:
+def test_an_imported_fact_with_the_id_of_an_older_one_leaves_that_alone(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     old = store.add("I live in Taipei")
     store.retire([old.id])
@@ -1364,7 +1377,9 @@ def test_an_imported_fact_with_the_id_of_an_older_one_leaves_that_alone(place: P
 
 
 @on_pages
-def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(place: Place) -> None:
+def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     fact = store.add("客廳的燈叫做小明", "家", source=CHAT)
     store.add("I like tea")
@@ -1376,21 +1391,21 @@ def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(place: 
 
 
 @on_pages
-def test_a_text_that_is_written_is_the_text_to_the_letter(place: Place) -> None:
-    store = filled(place)
+def test_a_text_that_is_written_is_the_text_to_the_letter(place: FactsBackend) -> None:
+    store = fill_store(place)
     text = "\ufeff# 我的\r\n\r\n- 客廳的燈叫做小明\r- tea\n\n```\n- code\n```\nno end"
     written = store.write(text, expected=store.version())
     assert (store.text(), place.open().text()) == (text, text)
     assert written.version == store.version()
-    assert sorted(said(store)) == ["tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["tea", "客廳的燈叫做小明"]
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("a\0b", r"U\+0000"), ("\ud800", r"U\+D800"), (None, "is text"), (b"x", "is text")],
 )
-def test_what_is_no_text_is_not_written(place: Place, text: str, problem: str) -> None:
-    store = filled(place)
+def test_what_is_no_text_is_not_written(place: FactsBackend, text: str, problem: str) -> None:
+    store = fill_store(place)
     before = store.text()
     with pytest.raises(InvalidInput, match=problem):
         store.write(text)
@@ -1400,7 +1415,9 @@ def test_what_is_no_text_is_not_written(place: Place, text: str, problem: str) -
 # The record
 
 
-def test_changes_are_numbered_over_all_who_make_them_and_the_last_is_known(place: Place) -> None:
+def test_changes_are_numbered_over_all_who_make_them_and_the_last_is_known(
+    place: FactsBackend,
+) -> None:
     one, other = place.open(), place.open()
     first = one.add("first")
     place.clock.pass_time(seconds=1)
@@ -1414,7 +1431,9 @@ def test_changes_are_numbered_over_all_who_make_them_and_the_last_is_known(place
     assert [change.op for change in one.changes(first.id)] == ["add", "update"]
 
 
-def test_what_somebody_changed_since_is_not_undone_and_can_be_gone_past(place: Place) -> None:
+def test_what_somebody_changed_since_is_not_undone_and_can_be_gone_past(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     store.add("first")
     ours = store.add("ours")
@@ -1430,13 +1449,13 @@ def test_what_somebody_changed_since_is_not_undone_and_can_be_gone_past(place: P
     assert found.content == "theirs"
 
 
-def test_of_several_who_undo_at_once_each_takes_back_another_change(place: Place) -> None:
+def test_of_several_who_undo_at_once_each_takes_back_another_change(place: FactsBackend) -> None:
     stores = [place.open() for _ in range(3)]
     for content in ("one", "two", "three", "four"):
         stores[0].add(content)
     undone = at_once(lambda store: [change.n for change in store.undo()], stores)
     assert sorted(undone) == [[2], [3], [4]]
-    assert said(stores[0]) == ["one"]
+    assert list_contents(stores[0]) == ["one"]
 
 
 # Erasing
@@ -1450,7 +1469,7 @@ TALK = "cli:session-1"
 MINE = Source("I said so", "cli:session-2", START, "user")
 
 
-def test_all_that_came_from_a_source_is_erased_also_in_the_record(place: Place) -> None:
+def test_all_that_came_from_a_source_is_erased_also_in_the_record(place: FactsBackend) -> None:
     store = place.open()
     mine = store.add("mine", source=MINE)
     zebra = store.add("a zebra", source=from_talk("my zebra"))
@@ -1468,7 +1487,7 @@ def test_all_that_came_from_a_source_is_erased_also_in_the_record(place: Place) 
 
 @pytest.mark.parametrize("source", ["cli:session-1", "document:notes.md"])
 def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
-    place: Place, source: str
+    place: FactsBackend, source: str
 ) -> None:
     store = place.open()
     store.add("燈叫小明", source=NOTES)
@@ -1476,7 +1495,7 @@ def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
     assert store.get_all() == []
 
 
-def test_what_an_erased_text_had_replaced_stands_again(place: Place) -> None:
+def test_what_an_erased_text_had_replaced_stands_again(place: FactsBackend) -> None:
     store = place.open()
     mine = store.add("lives in 台北", "Home", source=MINE)
     store.update(mine.id, "lives in a zebra", source=from_talk("zebra"))
@@ -1487,17 +1506,17 @@ def test_what_an_erased_text_had_replaced_stands_again(place: Place) -> None:
     assert store.changes(mine.id)[0].source == MINE
 
 
-def test_what_a_person_or_another_source_said_since_stays(place: Place) -> None:
+def test_what_a_person_or_another_source_said_since_stays(place: FactsBackend) -> None:
     store = place.open()
     edited, replaced = (store.add(f"a zebra {n}", source=from_talk("zebra")) for n in range(2))
     store.update(edited.id, "a horse")
     store.update(replaced.id, "a 海象", source=MINE)
     assert store.erase(TALK) == []
-    assert said(store) == ["a horse", "a 海象"]
+    assert list_contents(store) == ["a horse", "a 海象"]
     assert [one.source for one in store.changes() if one.source] == [MINE]
 
 
-def test_nothing_of_an_erasure_can_be_undone_and_all_else_can(place: Place) -> None:
+def test_nothing_of_an_erasure_can_be_undone_and_all_else_can(place: FactsBackend) -> None:
     store = place.open()
     first = store.add("first", source=MINE)
     store.add("a zebra", source=from_talk("zebra"))
@@ -1507,11 +1526,11 @@ def test_nothing_of_an_erasure_can_be_undone_and_all_else_can(place: Place) -> N
     store.erase(TALK)
     left = []
     while store.undo():
-        left.append(said(store))
+        left.append(list_contents(store))
     assert left == [["first, changed"], ["first"], []]
 
 
-def test_what_was_erased_is_not_added_again_under_the_same_id(place: Place) -> None:
+def test_what_was_erased_is_not_added_again_under_the_same_id(place: FactsBackend) -> None:
     store = place.open()
     store.add("a zebra", source=from_talk("zebra"), memory_id="chosen")
     store.erase(TALK)
@@ -1520,7 +1539,7 @@ def test_what_was_erased_is_not_added_again_under_the_same_id(place: Place) -> N
 
 
 def test_a_fact_that_the_source_deleted_stays_deleted_and_can_be_brought_back(
-    place: Place,
+    place: FactsBackend,
 ) -> None:
     store = place.open()
     mine = store.add("mine", source=MINE)
@@ -1528,7 +1547,7 @@ def test_a_fact_that_the_source_deleted_stays_deleted_and_can_be_brought_back(
     store.erase(TALK)
     assert store.get_all() == []
     store.undo()
-    assert said(store) == ["mine"]
+    assert list_contents(store) == ["mine"]
 
 
 def test_what_was_accepted_goes_with_the_source_of_what_waited(
@@ -1540,51 +1559,53 @@ def test_what_was_accepted_goes_with_the_source_of_what_waited(
     gone = memory.erase("document:notes.md", elsewhere=pending.changes())
     gone += pending.erase("document:notes.md", elsewhere=memory.changes())
     assert {one.id for one in gone} == {taken.id, left.id}
-    assert said(memory) == ["my own words"]
+    assert list_contents(memory) == ["my own words"]
     assert pending.get_all() == []
 
 
 # What ended, and what is only among the older ones
 
 
-def test_an_undo_moves_what_ended_as_any_change_does(place: Place) -> None:
+def test_an_undo_moves_what_ended_as_any_change_does(place: FactsBackend) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17))
     store.add("I like tea")
     place.clock.pass_time(days=1)
     store.undo()
-    assert (store.view().ended, older(store), said(store)) == ([], ["exam"], [])
+    assert (store.view().ended, older(store), list_contents(store)) == ([], ["exam"], [])
     assert [one.op for one in store.changes()] == ["add", "add", "expire", "undo"]
 
 
 @on_pages
-def test_a_text_that_is_written_and_an_erasure_move_nothing(place: Place) -> None:
+def test_a_text_that_is_written_and_an_erasure_move_nothing(place: FactsBackend) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17))
     store.add("a zebra", source=from_talk("zebra"))
     place.clock.pass_time(days=1)
-    store.write(typed(store.text(), "typed"))
+    store.write(type_fact(store.text(), "typed"))
     store.erase(TALK)
     assert [one.content for one in store.view().ended] == ["exam"]
-    assert said(store) == ["typed"]
+    assert list_contents(store) == ["typed"]
 
 
-def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_has_ended(place: Place) -> None:
+def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_has_ended(
+    place: FactsBackend,
+) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17), memory_id="chosen")
     place.clock.pass_time(days=1)
     assert store.add("exam", memory_id="chosen") is None
-    assert (said(store), older(store)) == ([], ["exam"])
+    assert (list_contents(store), older(store)) == ([], ["exam"])
 
 
-def test_an_import_of_older_facts_is_not_told_and_not_undone(place: Place) -> None:
+def test_an_import_of_older_facts_is_not_told_and_not_undone(place: FactsBackend) -> None:
     store = place.open()
     store.import_older([Memory("x", "I had a cat", START, START)])
     assert store.changes() == store.undo() == []
     assert older(store) == ["I had a cat"]
 
 
-def test_a_fact_that_comes_back_is_later_than_it_was(place: Place) -> None:
+def test_a_fact_that_comes_back_is_later_than_it_was(place: FactsBackend) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
@@ -1604,7 +1625,7 @@ def test_other_words_in_which_a_fact_is_accepted_are_on_record_as_a_persons(
     assert pending.room("learnt") == pending.room()
 
 
-def test_a_change_that_finds_nothing_to_change_moves_what_ended(place: Place) -> None:
+def test_a_change_that_finds_nothing_to_change_moves_what_ended(place: FactsBackend) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17))
     place.clock.pass_time(days=1)

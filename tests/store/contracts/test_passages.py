@@ -7,9 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from tests.clocks import Clock
 from tests.meanings import FACTS, Ailing, Meanings
-from tests.scores import known
-from tests.store.contracts.conftest import Backend, Clock
+from tests.scores import require
+from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, only, own_prompts
@@ -476,7 +477,7 @@ def test_the_score_is_the_weighted_sum_of_both_sides(space: Stores, index: Passa
     hits = index.search("green beverage for my cat", floor=False)
     assert hits == sorted(hits, key=lambda hit: -hit.score)
     for hit in hits:
-        assert hit.score == pytest.approx(0.7 * known(hit.vector) + 0.3 * known(hit.bm25))
+        assert hit.score == pytest.approx(0.7 * require(hit.vector) + 0.3 * require(hit.bm25))
 
 
 def test_vectors_that_one_has_made_are_there_for_another(
@@ -545,15 +546,15 @@ def test_what_was_said_on_some_days_is_listed_newest_kept_and_oldest_first(
             "k", [says(f"day {day} one", day * 1440), says(f"day {day} two", day * 1440 + 1)]
         )
 
-    def listed(first: int, last: int, limit: int) -> list[str]:
+    def list_texts(first: int, last: int, limit: int) -> list[str]:
         begin, end = (date(2026, 3, 1 + number) for number in (first, last))
         found = index.list_between(begin, end, limit, source="conversations", reader=EVERYBODY)
         return texts(found)
 
-    assert listed(1, 2, 10) == ["day 1 one", "day 1 two", "day 2 one", "day 2 two"]
-    assert listed(1, 2, 3) == ["day 1 two", "day 2 one", "day 2 two"]
-    assert listed(3, 3, 10) == ["day 3 one", "day 3 two"]
-    assert listed(10, 20, 10) == listed(2, 1, 10) == []
+    assert list_texts(1, 2, 10) == ["day 1 one", "day 1 two", "day 2 one", "day 2 two"]
+    assert list_texts(1, 2, 3) == ["day 1 two", "day 2 one", "day 2 two"]
+    assert list_texts(3, 3, 10) == ["day 3 one", "day 3 two"]
+    assert list_texts(10, 20, 10) == list_texts(2, 1, 10) == []
 
 
 def test_a_list_of_days_has_one_source_and_only_what_the_reader_may_find_and_is_shown(
@@ -568,17 +569,17 @@ def test_a_list_of_days_has_one_source_and_only_what_the_reader_may_find_and_is_
     store.set_searched("off", searched=False)
     store.add_messages("t", [NewMessage(says("a stranger's", 3), trust="stranger")])
 
-    def listed(source: str, reader: Reader) -> list[str]:
+    def list_texts(source: str, reader: Reader) -> list[str]:
         day = NOON.date()
         return sorted(texts(index.list_between(day, day, 10, source=source, reader=reader)))
 
-    assert listed("daily", EVERYBODY) == ["12:00 noted"]
+    assert list_texts("daily", EVERYBODY) == ["12:00 noted"]
     everyone = ["a stranger's", "answered otherwise", "asked"]
-    assert listed("conversations", EVERYBODY) == everyone
+    assert list_texts("conversations", EVERYBODY) == everyone
     mine = Reader("slack:D1", only("slack:D1"))
-    assert listed("conversations", mine) == sorted([*everyone, "a secret"])
+    assert list_texts("conversations", mine) == sorted([*everyone, "a secret"])
     prompt = Reader("other", is_prompt=True)
-    assert listed("conversations", prompt) == ["answered otherwise", "asked"]
+    assert list_texts("conversations", prompt) == ["answered otherwise", "asked"]
 
 
 def test_what_is_listed_was_not_compared_with_anything(

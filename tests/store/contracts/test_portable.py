@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import Clock
 from tests.postgres import empty_database
-from tests.store.contracts.conftest import BACKENDS, Clock
+from tests.store.contracts.conftest import BACKENDS, START
 from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.copying import MOST_LOOKS, SpaceCopy
 from turnleaf.core.memories import Memory
@@ -67,7 +68,7 @@ class CutOff(MemoryStores):
 @pytest.fixture
 def moment() -> Clock:
     """Make a clock that is not that of a backend."""
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture(params=BACKENDS)

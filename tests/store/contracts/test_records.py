@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.store.contracts.conftest import START, Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import START, Backend
 from tests.store.contracts.together import at_once
 from turnleaf.core.records import MAX_NAME_CHARS, MAX_VALUE_BYTES, Record
 from turnleaf.errors import Conflict, InvalidInput

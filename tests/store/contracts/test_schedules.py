@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.store.contracts.conftest import Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.core.schedules import GRACE, KEPT_RUNS, LEASE, MOST_ATTEMPTS, RESULT_CHARS
 from turnleaf.errors import Conflict, InvalidInput, NotFound
@@ -25,13 +26,13 @@ def morning(clock: Clock) -> None:
 
 
 @pytest.fixture
-def opened(backend: Backend) -> Callable[[], Schedules]:
+def open_schedules(backend: Backend) -> Callable[[], Schedules]:
     return lambda: backend.open().schedules
 
 
 @pytest.fixture
-def store(opened: Callable[[], Schedules]) -> Schedules:
-    return opened()
+def store(open_schedules: Callable[[], Schedules]) -> Schedules:
+    return open_schedules()
 
 
 def states(store: Schedules, schedule_id: str) -> list[str]:
@@ -39,11 +40,11 @@ def states(store: Schedules, schedule_id: str) -> list[str]:
 
 
 def test_a_schedule_is_kept_with_the_time_that_it_is_due(
-    opened: Callable[[], Schedules], store: Schedules
+    open_schedules: Callable[[], Schedules], store: Schedules
 ) -> None:
     made = store.add(PROMPT, "0 9 * * *", zone="Asia/Taipei", name="早安")
-    assert store.get_all() == opened().get_all() == [made]
-    assert opened().get(made.id) == made
+    assert store.get_all() == open_schedules().get_all() == [made]
+    assert open_schedules().get(made.id) == made
     assert made.next_due == datetime(2026, 11, 17, 1, tzinfo=UTC)
     assert (made.prompt, made.timing, made.zone) == (PROMPT, "0 9 * * *", "Asia/Taipei")
     assert (made.created_at, made.updated_at) == (START, START)
@@ -152,22 +153,22 @@ def test_what_is_not_there_is_not_found(store: Schedules) -> None:
 
 
 def test_schedules_stand_in_the_order_in_which_they_were_made_whatever_is_done_to_them(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
     made = []
     for number in range(4):
-        made.append(opened().add(f"ask {number}", "every 1h", zone="UTC").id)
+        made.append(open_schedules().add(f"ask {number}", "every 1h", zone="UTC").id)
         clock.pass_time(seconds=-1)
-    opened().update(made[1], prompt="ask something else")
-    opened().begin(made[0])
-    assert [one.id for one in opened().get_all()] == made
+    open_schedules().update(made[1], prompt="ask something else")
+    open_schedules().begin(made[0])
+    assert [one.id for one in open_schedules().get_all()] == made
     assert len(set(made)) == 4
 
 
 def test_of_several_who_claim_at_once_each_run_is_one_s(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    stores = [opened() for _ in range(3)]
+    stores = [open_schedules() for _ in range(3)]
     made = {stores[0].add(PROMPT, "every 1h", zone="UTC").id for _ in range(4)}
     clock.pass_time(hours=1)
     got = at_once(lambda store: [one.id for one, _ in store.claim()], stores)
@@ -176,8 +177,8 @@ def test_of_several_who_claim_at_once_each_run_is_one_s(
     assert set(taken) == made
 
 
-def test_of_several_who_begin_one_at_once_one_does(opened: Callable[[], Schedules]) -> None:
-    stores = [opened() for _ in range(3)]
+def test_of_several_who_begin_one_at_once_one_does(open_schedules: Callable[[], Schedules]) -> None:
+    stores = [open_schedules() for _ in range(3)]
     made = stores[0].add(PROMPT, "every 1h", zone="UTC")
 
     def begin(store: Schedules) -> bool:
@@ -192,9 +193,9 @@ def test_of_several_who_begin_one_at_once_one_does(opened: Callable[[], Schedule
 
 
 def test_a_run_is_held_for_its_lease_and_every_sign_of_life_renews_it(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    first, second = opened(), opened()
+    first, second = open_schedules(), open_schedules()
     made = first.add(PROMPT, "every 1h", zone="UTC")
     clock.pass_time(hours=1)
     ((_, run),) = first.claim()
@@ -305,9 +306,9 @@ def test_one_moment_is_run_once_and_stays_on_record(store: Schedules, clock: Clo
 
 
 def test_a_run_without_a_sign_of_life_is_tried_again_under_its_id(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    first, second = opened(), opened()
+    first, second = open_schedules(), open_schedules()
     made = first.add(PROMPT, "every 1h", zone="UTC")
     clock.pass_time(hours=1)
     ((_, run),) = first.claim()
@@ -321,15 +322,15 @@ def test_a_run_without_a_sign_of_life_is_tried_again_under_its_id(
 
 
 def test_a_run_that_is_interrupted_again_and_again_is_given_up(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    made = opened().add(PROMPT, "every 1d", zone="UTC")
+    made = open_schedules().add(PROMPT, "every 1d", zone="UTC")
     clock.pass_time(days=1)
     for _ in range(MOST_ATTEMPTS):
-        assert len(opened().claim()) == 1
+        assert len(open_schedules().claim()) == 1
         clock.pass_time(seconds=LEASE.total_seconds())
-    assert opened().claim() == []
-    (run,) = opened().get(made.id).runs
+    assert open_schedules().claim() == []
+    (run,) = open_schedules().get(made.id).runs
     assert run.state == "interrupted"
     assert "3 times" in (run.error or "")
 
@@ -374,13 +375,13 @@ def test_what_was_missed_is_marked_although_there_is_no_room(
 
 
 def test_whoever_read_the_clock_a_little_earlier_takes_no_run_from_its_holder(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    opened().add(PROMPT, "every 1h", zone="UTC")
+    open_schedules().add(PROMPT, "every 1h", zone="UTC")
     clock.pass_time(hours=1, seconds=1)
-    assert len(opened().claim()) == 1
+    assert len(open_schedules().claim()) == 1
     clock.pass_time(seconds=-1)
-    assert opened().claim() == []
+    assert open_schedules().claim() == []
 
 
 def test_a_run_that_failed_says_why(store: Schedules, clock: Clock) -> None:
@@ -404,16 +405,16 @@ def test_a_paused_schedule_rests_and_makes_up_for_nothing(store: Schedules, cloc
 
 
 def test_a_paused_schedule_tries_nothing_again(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    made = opened().add(PROMPT, "every 15m", zone="UTC")
+    made = open_schedules().add(PROMPT, "every 15m", zone="UTC")
     clock.pass_time(minutes=15)
-    ((_, run),) = opened().claim()
-    opened().pause(made.id)
+    ((_, run),) = open_schedules().claim()
+    open_schedules().pause(made.id)
     clock.pass_time(seconds=LEASE.total_seconds())
-    assert opened().claim() == []
-    opened().resume(made.id)
-    ((_, again),) = opened().claim()
+    assert open_schedules().claim() == []
+    open_schedules().resume(made.id)
+    ((_, again),) = open_schedules().claim()
     assert again.id == run.id
 
 
@@ -464,12 +465,12 @@ def test_a_schedule_can_be_run_at_once_and_not_twice_at_a_time(
 
 
 def test_to_run_at_once_ends_what_was_interrupted_before(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    made = opened().add(PROMPT, "every 1h", zone="UTC")
-    opened().begin(made.id)
+    made = open_schedules().add(PROMPT, "every 1h", zone="UTC")
+    open_schedules().begin(made.id)
     clock.pass_time(seconds=LEASE.total_seconds())
-    store = opened()
+    store = open_schedules()
     _, run = store.begin(made.id)
     store.finish(made.id, run)
     assert states(store, made.id) == ["interrupted", "done"]
@@ -477,9 +478,9 @@ def test_to_run_at_once_ends_what_was_interrupted_before(
 
 
 def test_a_run_that_is_given_back_is_tried_by_another_at_once(
-    opened: Callable[[], Schedules], clock: Clock
+    open_schedules: Callable[[], Schedules], clock: Clock
 ) -> None:
-    first, second = opened(), opened()
+    first, second = open_schedules(), open_schedules()
     made = first.add(PROMPT, "every 1h", zone="UTC")
     clock.pass_time(hours=1)
     ((_, run),) = first.claim()
@@ -578,12 +579,12 @@ def test_only_the_newest_runs_are_kept(store: Schedules, clock: Clock) -> None:
 
 @pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a character", "兩行\n\u2028🙂"])
 def test_any_text_that_a_run_leaves_can_be_read_again(
-    opened: Callable[[], Schedules], store: Schedules, text: str
+    open_schedules: Callable[[], Schedules], store: Schedules, text: str
 ) -> None:
     made = store.add(PROMPT, "every 1h", zone="UTC")
     assert store.finish(made.id, store.begin(made.id)[1], result=text)
     assert store.finish(made.id, store.begin(made.id)[1], error=text)
-    kept = [run.result or run.error for run in opened().get(made.id).runs]
+    kept = [run.result or run.error for run in open_schedules().get(made.id).runs]
     assert kept == [text.replace("\ud83d", "?")] * 2
 
 
@@ -593,15 +594,15 @@ def test_a_prompt_and_a_timing_are_kept_without_needless_space(store: Schedules)
 
 
 def test_what_a_run_brought_is_added_to_the_results_of_a_name_once(
-    opened: Callable[[], Schedules], store: Schedules
+    open_schedules: Callable[[], Schedules], store: Schedules
 ) -> None:
     assert store.read_results("燈.md") == ""
     made = store.add(PROMPT, "every 15m", deliver="file:燈.md")
     _, first = store.begin(made.id)
-    for each in (store, opened()):
+    for each in (store, open_schedules()):
         each.add_result("燈.md", first, f"{first.id}: 小明。")
     assert store.finish(made.id, first)
-    _, second = opened().begin(made.id)
+    _, second = open_schedules().begin(made.id)
     store.add_result("燈.md", second, f"{second.id}: Ming.")
-    assert opened().read_results("燈.md") == f"{first.id}: 小明。\n\n{second.id}: Ming.\n\n"
+    assert open_schedules().read_results("燈.md") == f"{first.id}: 小明。\n\n{second.id}: Ming.\n\n"
     assert store.read_results("other.md") == ""

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.store.contracts.conftest import START, Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import START, Backend
 from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message

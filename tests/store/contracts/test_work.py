@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.store.contracts.conftest import START, Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import START, Backend
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.store.contracts import Stores

@@ -21,7 +21,7 @@ HBA = "local all turnleaf_server scram-sha-256\nlocal all all trust\n"
 
 
 @pytest.fixture(scope="module")
-def locked() -> Iterator[str]:
+def locked_address() -> Iterator[str]:
     """The address of a database whose server asks for the password."""
     with tempfile.TemporaryDirectory(prefix="turnleaf-pg-") as folder:
         Path(folder).chmod(0o755)
@@ -44,14 +44,14 @@ def write(path: Path, text: str) -> str:
 
 @pytest.mark.parametrize("way", ["pass file", "service file", "variable", "address"])
 def test_a_password_comes_from_where_libpq_looks_and_is_shown_nowhere(
-    locked: str,
+    locked_address: str,
     way: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    host = locked.partition("host=")[2]
-    address = f"{locked}&application_name={way.replace(' ', '_')}"
+    host = locked_address.partition("host=")[2]
+    address = f"{locked_address}&application_name={way.replace(' ', '_')}"
     with (
         caplog.at_level(logging.DEBUG),
         Stores.open(f"{address}_not") as stores,
@@ -81,14 +81,14 @@ def test_a_password_comes_from_where_libpq_looks_and_is_shown_nowhere(
 
 
 def test_a_program_that_another_starts_finds_the_password_where_that_one_had_it(
-    locked: str, monkeypatch: pytest.MonkeyPatch
+    locked_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Stores.open(locked.replace("@/", f":{SECRET}@/")) as stores:
+    with Stores.open(locked_address.replace("@/", f":{SECRET}@/")) as stores:
         option, passed_on = stores.options[:2]
-    assert (option, passed_on) == ("--data-dir", locked)
+    assert (option, passed_on) == ("--data-dir", locked_address)
     with Stores.open(passed_on) as other, pytest.raises(StorageError, match="password"):
         other.facts.get_all()
-    monkeypatch.setenv("TURNLEAF_DATA_DIR", locked.replace("@/", f":{SECRET}@/"))
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", locked_address.replace("@/", f":{SECRET}@/"))
     with Stores.open(passed_on) as other:
         other.facts.add("tea")
 

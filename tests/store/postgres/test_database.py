@@ -229,7 +229,7 @@ def test_tables_of_a_newer_version_are_not_served_by_an_older_one() -> None:
 
 
 @pytest.fixture
-def restarted() -> Iterator[Server]:
+def own_server() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="turnleaf-pg-") as folder:
         Path(folder).chmod(0o755)
         server = Server(Path(folder) / "server", SAFE)
@@ -239,21 +239,21 @@ def restarted() -> Iterator[Server]:
 
 
 def test_what_was_acknowledged_survives_a_crash_of_the_database_and_work_goes_on(
-    restarted: Server,
+    own_server: Server,
 ) -> None:
-    address = restarted.make_database("crashing")
+    address = own_server.make_database("crashing")
     with Stores.open(address) as stores:
         stores.conversations.add_exchange("cli:1", "我的貓叫米米", "好")
         stores.facts.add("我的貓叫米米")
-        restarted.stop("immediate")
-        restarted.start()
+        own_server.stop("immediate")
+        own_server.start()
         assert len(stores.conversations.messages("cli:1")) == 2
         stores.facts.add("tea")
         assert [one.content for one in stores.facts.get_all()] == ["我的貓叫米米", "tea"]
 
 
-def test_a_database_that_is_gone_is_an_error_that_says_so(restarted: Server) -> None:
-    address = restarted.make_database("gone")
-    restarted.stop()
+def test_a_database_that_is_gone_is_an_error_that_says_so(own_server: Server) -> None:
+    address = own_server.make_database("gone")
+    own_server.stop()
     with Stores.open(address) as stores, pytest.raises(StorageError, match="connection"):
         stores.facts.add("tea")

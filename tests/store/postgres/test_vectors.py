@@ -64,7 +64,7 @@ def find_owner(address: str) -> str:
 
 
 def fill(address: str, name: str, count: int) -> None:
-    """Give a space passages with vectors, as a long time of talking would."""
+    """Fill a space with passages and vectors, as long use would."""
     with open_space(address, name) as space:
         space.passages.use_embedder(Seeded(), Weights())
         space.facts.add(f"{name} 0")
