@@ -109,12 +109,16 @@ def _translate(message: str, name: str) -> str:
         if not all(text in message for text in sentence.texts):
             continue
         if found := _compile(sentence.english).fullmatch(message):
-            parts = zip(sentence.marks, found.groups(), strict=True)
-            return sentence.said.format(
-                # Only a part that is marked as a sentence of ours: what a person wrote is not
-                # translated.
-                *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
-            )
+            given = found.groups()
+            # Only a part that is marked as a sentence of ours: what a person wrote is not
+            # translated.
+            parts = [
+                _translate(part, name) if mark == "{!}" else part
+                for mark, part in zip(sentence.marks, given, strict=True)
+            ]
+            # Full-width punctuation between sentences that stay English would look broken.
+            if sentence.has_words or parts != [*given]:
+                return sentence.said.format(*parts)
     return message
 
 
@@ -125,6 +129,11 @@ class Translation(NamedTuple):
     texts: Sequence[str]
     marks: Sequence[str]
     said: str
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it says something itself, and does not only join other sentences."""
+        return any(character.isalpha() for text in self.texts for character in text)
 
 
 @cache

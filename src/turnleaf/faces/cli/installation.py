@@ -128,7 +128,7 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 
 def _print_report(found: dict[str, Any]) -> None:
     versions = found["versions"]
-    say(localize(f"turnleaf {versions['turnleaf']} on {versions['platform']}"))
+    say(f"turnleaf {versions['turnleaf']} ({versions['platform']})")
     say(f"Python {versions['python']}, SQLite {versions['sqlite']}")
     folder = found["dataFolder"]
     _say_heading("Data folder")
