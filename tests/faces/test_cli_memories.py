@@ -410,10 +410,10 @@ def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) ->
     kept, _, gone = cli.memory.text().rpartition(f"- {MING}")
     assert gone
     cli.memory.write(kept.replace("Ming", "Ling") + "- typed\n")
-    assert f"written when the whole file was saved by user\n{'':18}was: {LAMP}" in (
+    assert f"written when the whole file was saved by you\n{'':18}was: {LAMP}" in (
         cli("why", lamp).out
     )
-    assert "deleted when the whole file was saved by user" in cli("why", ming).out
+    assert "deleted when the whole file was saved by you" in cli("why", ming).out
     assert sorted(cli("undo").out.splitlines()) == sorted(
         [
             "undone: saving the whole text",
@@ -429,7 +429,7 @@ def test_why_tells_the_whole_story_of_a_memory(cli: Cli) -> None:
     (lamp,) = cli.remember(LAMP)
     cli("edit", lamp, MING)
     told = cli("why", lamp[:6]).out
-    for piece in (MING, LAMP, lamp, "user", "remembered", "changed"):
+    for piece in (MING, LAMP, lamp, "remembered by you", "changed by you"):
         assert piece in told
     as_json = cli("why", lamp, "--json").json
     assert as_json["memory"]["content"] == MING

@@ -109,7 +109,7 @@ def test_the_view_fits_a_phone_and_speaks_chinese(
     )
     assert complaints(page) == []
     page.locator("input[type=file]").set_input_files(export)
-    expect(page.get_by_text("1 個對話（Claude），2025年3月1日")).to_be_visible()
+    expect(page.get_by_text("1 段對話（Claude），2025年3月1日")).to_be_visible()
     assert complaints(page) == []
     page.get_by_role("button", name="不要匯入").click()
     expect(page.get_by_role("button", name="選擇檔案")).to_be_visible()

@@ -158,6 +158,30 @@ def test_other_languages_read_english(language: str) -> None:
     assert translate(NO_FACT, language) == NO_FACT
 
 
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        ("there is no time zone 'Mars'; write it as Asia/Taipei or Europe/Vienna", "沒有「Mars」"),
+        ("invalid value for '-s': 'x' is not one of 'a', 'b'", "「x」不能用；可以是「a」、「b」"),
+    ],
+)
+def test_texts_are_quoted_as_the_language_does(english: str, said: str) -> None:
+    assert said in translate(english, "zh")
+
+
+def test_what_joins_two_english_sentences_stays_as_it_is() -> None:
+    assert translate("the moon is full (tonight); look up", "zh") == (
+        "the moon is full (tonight); look up"
+    )
+
+
+def test_a_sentence_that_begins_with_words_is_not_the_beginning_of_another() -> None:
+    error = "'x.txt' does not say how to keep memories; use a name ending in .json or .md"
+    assert translate(f"the memory's location cannot be used: {error}", "zh") == (
+        "無法使用記憶的位置：從「x.txt」看不出記憶的存放格式；請以 .json 或 .md 結尾"
+    )
+
+
 def test_what_a_person_wrote_is_not_translated() -> None:
     assert (
         translate("remembered k7: Nothing was changed.", "zh") == "已記住 k7：Nothing was changed."

@@ -197,7 +197,7 @@ export const zhTW: typeof en = {
     drop: "把匯出檔拖到這裡，或選擇檔案",
     choose: "選擇檔案",
     kinds:
-      "ChatGPT 與 Claude：在它們的設定裡「匯出資料」得到的 .zip。Gemini：Google 匯出的 MyActivity.json。也可以是 Claude Code 與 Codex 的紀錄（.jsonl）、記憶清單（.txt）、Turnleaf 匯出的記憶，或壓成 .zip 的筆記資料夾。",
+      "ChatGPT 與 Claude：在它們的設定裡「匯出資料」得到的 .zip。Gemini：Google 匯出的 MyActivity.json。也可以是 Claude Code 與 Codex 的記錄（.jsonl）、記憶清單（.txt）、Turnleaf 匯出的記憶，或壓成 .zip 的筆記資料夾。",
     first: "匯入之前，你會先看到裡面有什麼。",
     sending: (name) => `正在上傳 ${name}`,
     reading: (name) => `正在讀取 ${name}`,
@@ -209,7 +209,7 @@ export const zhTW: typeof en = {
     stoppedTitle: (name) => `已停止：${name}`,
     stoppedText: "已經匯入的對話會留著。再匯入同一個檔案，就只會補上缺少的部分。",
     failedTitle: (name) => `沒有匯入：${name}`,
-    conversations: (_, number) => `${number} 個對話`,
+    conversations: (_, number) => `${number} 段對話`,
     span: (from, to) => (from === to ? from : `${from}至${to}`),
     comma: "、",
     from: (count, programs, span) => `${count}（${programs}）${span && `，${span}`}`,
@@ -231,7 +231,7 @@ export const zhTW: typeof en = {
     byModel: {
       title: "讓模型找出更多記憶",
       plan: (model, conversations, calls, tokens) =>
-        `${model} 會閱讀 ${conversations} 個還沒讀過的匯入對話：${calls} 次呼叫、約 ${tokens} 個 token。找到的內容會等你確認。`,
+        `${model} 會閱讀 ${conversations} 段還沒讀過的匯入對話：${calls} 次呼叫、約 ${tokens} 個 token。找到的內容會等你確認。`,
       most: "最多呼叫次數",
       start: "開始閱讀",
       running: (model) => `${model} 正在閱讀`,

@@ -59,7 +59,7 @@ export const zhTW: typeof en = {
   good: "一切正常。",
   warnings: (count) => `運作正常，有 ${count} 件事需要你注意。`,
   bad: (count) => `有 ${count} 個部分無法運作。`,
-  away: "目前連不到伺服器，以下是它上次的回報。",
+  away: "目前連不上伺服器，以下是它上次的回報。",
   checkAgain: "重新檢查",
   atWork: "運作中",
   parts: { model: "模型", search: "搜尋", embeddings: "語意模型", learning: "自動學習", tokens: "token 計數" },

@@ -6,15 +6,15 @@ Traditional Chinese is written down; Simplified is made from it.
 
 The code makes its errors, hints and notes in English. A language's table has them with `{}` for
 what is filled in, `{#}` for a number, and `{!}` for another sentence. Its sections are tried in
-their order, and in a section the sentence with the longest text first. What none of them has stays
-English.
+their order, and in a section what begins with words before what does not, then the longest text
+first. What none of them has stays English.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import chain, count, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core.languages.language import (
@@ -28,7 +28,7 @@ from turnleaf.core.loading import find_folders, load_data
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
 
 FILE = "replies.toml"
@@ -79,8 +79,12 @@ def write_simplified(said: str, name: str) -> str:
 MESSAGES_FILE = "messages.toml"
 
 FOLDER = "languages"
+WORDS_OF_ITS_OWN = 2
 MAX_CHARS = 2000
 MARK = re.compile(r"\{[!#]?\}")
+FIELD = re.compile(r"( ?)\{(\d*)\}( ?)")
+QUOTED = re.compile(r"'[^']*'(?:, '[^']*')*")
+"""Texts as `repr` writes them."""
 SIMPLIFIED = {"cn", "sg", "my", "hans"}
 """The regions and scripts of a language code that mean Simplified characters."""
 
@@ -109,13 +113,34 @@ def _translate(message: str, name: str) -> str:
         if not all(text in message for text in sentence.texts):
             continue
         if found := _compile(sentence.english).fullmatch(message):
-            parts = zip(sentence.marks, found.groups(), strict=True)
-            return sentence.said.format(
-                # Only a part that is marked as a sentence of ours: what a person wrote is not
-                # translated.
-                *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
-            )
+            given = found.groups()
+            # Only a part that is marked as a sentence of ours: what a person wrote is not
+            # translated, but its quotation marks are those of the language.
+            parts = [
+                _translate(part, name) if mark == "{!}" or QUOTED.fullmatch(part) else part
+                for mark, part in zip(sentence.marks, given, strict=True)
+            ]
+            # Full-width punctuation between sentences that stay English would look broken.
+            if not sentence.only_joins or parts != [*given]:
+                quoted = {at for at, part in enumerate(given) if _is_requoted(part, parts[at])}
+                return _fill_in(sentence.said, parts, quoted)
     return message
+
+
+def _is_requoted(given: str, said: str) -> bool:
+    return given != said and QUOTED.fullmatch(given) is not None
+
+
+def _fill_in(said: str, parts: Sequence[str], quoted: Container[int]) -> str:
+    """Return a sentence with its parts; wide quotation marks need no spaces around them."""
+    numbers = count()
+
+    def put(found: re.Match[str]) -> str:
+        before, number, after = found.groups()
+        at = int(number) if number else next(numbers)
+        return parts[at] if at in quoted else f"{before}{parts[at]}{after}"
+
+    return FIELD.sub(put, said)
 
 
 class Translation(NamedTuple):
@@ -126,17 +151,30 @@ class Translation(NamedTuple):
     marks: Sequence[str]
     said: str
 
+    @property
+    def only_joins(self) -> bool:
+        """Whether it has no words of its own beside other sentences."""
+        return "{!}" in self.marks and not any(map(str.isalpha, "".join(self.texts)))
+
 
 @cache
 def _load_table(name: str) -> Sequence[Translation]:
     tables = load_data(f"{FOLDER}/{name}/{MESSAGES_FILE}").values()
-    # "changed back {}: {}" is also "changed {}: {}".
-    ordered = (sorted(table, key=lambda one: -len(MARK.sub("", one))) for table in tables)
+    ordered = (sorted(table, key=_rank) for table in tables)
     return [
         Translation(text, MARK.split(text), MARK.findall(text), table[text])
         for table, texts in zip(tables, ordered, strict=True)
         for text in texts
     ]
+
+
+def _rank(english: str) -> tuple[bool, int]:
+    """Return what puts the sentence that says most first.
+
+    "changed back {}: {}" is also "changed {}: {}", and what begins with words of its own is not
+    the `{}` at the beginning of another.
+    """
+    return MARK.split(english)[0].count(" ") < WORDS_OF_ITS_OWN, -len(MARK.sub("", english))
 
 
 @cache

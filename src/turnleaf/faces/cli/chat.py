@@ -459,7 +459,8 @@ def _show_status(chat: Chat, _: str) -> None:
 
 def _show_help(_chat: Chat, _: str) -> None:
     for name, command in COMMANDS.items():
-        say(f"{f'/{name} {command.argument}':<16}{localize(command.summary)}")
+        usage = f"/{name} {localize(command.argument)}"
+        say(f"{label(usage, 20)}{localize(command.summary)}")
 
 
 def _quit(chat: Chat, _: str) -> None:

@@ -128,7 +128,7 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 
 def _print_report(found: dict[str, Any]) -> None:
     versions = found["versions"]
-    say(localize(f"turnleaf {versions['turnleaf']} on {versions['platform']}"))
+    say(f"turnleaf {versions['turnleaf']} ({versions['platform']})")
     say(f"Python {versions['python']}, SQLite {versions['sqlite']}")
     folder = found["dataFolder"]
     _say_heading("Data folder")
@@ -203,12 +203,12 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     schema = load_database("schema")
     made = schema.migrate(where, role=role, dry_run=dry_run)
     if not made:
-        say("the tables are those of this version")
+        say(localize("the tables are those of this version"))
     elif dry_run:
         say(schema.write_script(made, role))
     else:
         for one in made:
-            say(f"made version {one.version} of the tables")
+            say(localize(f"made version {one.version} of the tables"))
 
 
 @db.command()
@@ -234,7 +234,7 @@ def tune(workspace: Workspace, address: str | None, passages: int, *, dry_run: b
     for one in made:
         say(one)
     if not made:
-        say("there is nothing to change")
+        say(localize("there is nothing to change"))
 
 
 def _find_database(workspace: Workspace, address: str | None) -> str:
@@ -267,4 +267,5 @@ def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
         revoked = Tokens(stores.operator_records).revoke_all(name)
         forget_limits(stores.operator_records, name)
         stores.erase_space()
-    say(f"erased {name}" + (f" and revoked {revoked} of its tokens" if revoked else ""))
+    with_tokens = f"erased {name} and revoked {revoked} of its tokens"
+    say(localize(with_tokens if revoked else f"erased {name}"))

@@ -82,6 +82,7 @@ BEGINNINGS = {
 }
 
 ORIGINS = {
+    "user": " by you",
     "request": " at your request",
     "learnt": ", learned from a conversation",
     "tool": " by the assistant, with a tool",
@@ -416,7 +417,8 @@ def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
     said = stored.message
     words = localize("(forgotten since)") if stored.is_hidden else said.text[:QUESTION_CHARS]
     when = f"{format_minute(said.timestamp)} " if said.timestamp else ""
-    return localize(f"{key}, message {stored.id}"), f"{when}{said.name or said.role}: {words}"
+    speaker = said.name or localize(said.role)
+    return localize(f"{key}, message {stored.id}"), f"{when}{localize(f'{speaker}: ')}{words}"
 
 
 def show_explanation(reply: Reply, known: Mapping[str, str]) -> None:
@@ -427,7 +429,8 @@ def show_explanation(reply: Reply, known: Mapping[str, str]) -> None:
     unused = [hit for hit in explanation.hits if hit not in cited.hits]
     _show_parts("In its prompt:", others, unused, known)
     for section in explanation.sections:
-        say(f"  {section.tokens:>7,} tokens  {localize(flatten(section.name))}")
+        counted = localize(f"{section.tokens:,} tokens")
+        say(f"  {counted:>14}  {localize(flatten(section.name))}")
     for what in explanation.left_out:
         say(localize(f"Left out: {flatten(what)}"))
 

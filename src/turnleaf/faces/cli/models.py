@@ -103,7 +103,8 @@ def list_keys(workspace: Workspace, *, as_json: bool) -> None:
     if as_json:
         say_json([dict(zip(("provider", "from", "address"), row, strict=True)) for row in rows])
     elif rows:
-        show_table(("Provider", "From", "Address"), rows)
+        shown = [(name, localize(source), address) for name, source, address in rows]
+        show_table(("Provider", "From", "Address"), shown)
     else:
         note("There are no keys. Try: turnleaf keys set NAME")
 
@@ -212,12 +213,12 @@ def _show_all(settings: Settings, *, as_json: bool) -> None:
             }
         )
         return
-    say(f"{localize('model')}: {describe(settings)}")
+    say(localize(f"model: {describe(settings)}"))
     say(localize(sentence))
     for one in found:
-        say(f"{one.label}: {', '.join(_name_models(one)) or localize('no models')}")
+        say(localize(f"{one.label}: {', '.join(_name_models(one)) or 'no models'}"))
     if keyed:
-        say(f"{localize('keys')}: {', '.join(keyed)}")
+        say(localize(f"keys: {', '.join(keyed)}"))
 
 
 def _name_models(found: FoundModels) -> list[str]:
@@ -300,7 +301,7 @@ def _describe_found(found: FoundModels) -> str:
 
 def _describe_host(provider: ModelProvider, settings: Settings) -> str:
     has_key = find_key(provider, find_url(provider, settings), settings) is not None
-    return f"{provider.label} ({localize('has a key' if has_key else 'needs a key')})"
+    return localize(f"{provider.label} ({'has a key' if has_key else 'needs a key'})")
 
 
 def _choose_local(found: FoundModels) -> tuple[str, str | None] | None:

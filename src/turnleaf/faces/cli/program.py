@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -23,6 +24,7 @@ from turnleaf.store.opening import check_argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+SUGGESTION = re.compile(r"\. \(?Did you mean ([^)]*)\)?$")
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
 
@@ -213,6 +215,8 @@ def _choose_code(error: TurnleafError) -> int:
 def _describe_misuse(error: click.ClickException) -> str:
     message = flatten(error.format_message()).rstrip(".")
     message = message[:1].lower() + message[1:]
+    if suggestion := SUGGESTION.search(message):
+        return f"{message[: suggestion.start()]}; did you mean {suggestion[1]}"
     if isinstance(error, click.NoSuchOption):
         return f"{message}; {_advise(error)}"
     if isinstance(error, click.UsageError) and error.ctx is not None:

@@ -187,7 +187,7 @@ def _describe_origin(hit: Hit) -> str:
         localize(hit.source),
         hit.heading,
         hit.date,
-        hit.speaker,
+        localize(hit.speaker or ""),
         place,
         hit.id,
         foreign,

@@ -88,7 +88,10 @@ def add(
 @as_json
 @pass_workspace
 def list_(workspace: Workspace, *, as_json: bool) -> None:
-    """List the tokens that were not revoked; never their text."""
+    """List the tokens that are not revoked.
+
+    The text of a token is never shown again.
+    """
     found = Tokens(workspace.stores.operator_records).list_all()
     if as_json:
         say_json([_describe(one) for one in found])
@@ -103,7 +106,10 @@ def list_(workspace: Workspace, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def revoke(workspace: Workspace, token_id: str, *, as_json: bool) -> None:
-    """Revoke the token ID; a server that runs stops taking it within seconds."""
+    """Revoke the token ID.
+
+    A running server stops accepting it within seconds.
+    """
     gone = Tokens(workspace.stores.operator_records).revoke(token_id)
     say_result({"revoked": gone.id}, f"revoked {gone.id}", as_json=as_json)
 
@@ -160,9 +166,9 @@ def space() -> None:
 @as_json
 @pass_workspace
 def limit(workspace: Workspace, /, name: str, *, as_json: bool, **changes: int | None) -> None:
-    """Show the limits of the space NAME, or change some; 0 is no limit.
+    """Show the limits of the space NAME, or change some.
 
-    Days begin at 00:00 UTC. A server that runs follows within seconds.
+    0 is no limit. Days begin at 00:00 UTC. A running server follows within seconds.
     """
     if not is_space_name(name):
         message = f"{name!r:.80} cannot be the name of a space; turnleaf token list shows spaces"
