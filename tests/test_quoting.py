@@ -220,12 +220,15 @@ def test_what_an_attached_file_says_is_quoted_with_its_line(assistant: Assistant
         ("我的提款卡密碼是 8823", "提款卡密碼是多少？", "我的提款卡密碼是 [password]"),
     ],
 )
-def test_a_secret_is_quoted_in_the_conversation_it_was_said_in_and_masked_elsewhere(
+def test_a_secret_is_quoted_to_its_owner_and_masked_where_other_people_may_read_it(
     assistant: Assistant, said: str, asked: str, masked: str
 ) -> None:
     assistant.reply("cli:secret", said)
     assert said in assistant.reply("cli:secret", asked).text
-    assert quote(assistant, asked) == [masked]
+    assert quote(assistant, asked) == [said]
+    for shared in ("slack:1700000000.000100", "schedule:daily"):
+        told = assistant.preview(shared, asked).prompt.found
+        assert [hit.text for hit in told] == [masked]
 
 
 @pytest.mark.parametrize(

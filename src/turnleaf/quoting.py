@@ -65,6 +65,8 @@ class QuoteSearch:
     today: date
     facts: Sequence[Memory] = ()
     judge: Judge = judge_by_words
+    is_owner_alone: bool = False
+    """Whether nobody but who typed them reads the secrets of an answer."""
 
     def find(self, text: str, history: Sequence[Message] = ()) -> tuple[Hit, ...]:
         """Return what answers a question, best first."""
@@ -76,13 +78,20 @@ class QuoteSearch:
         question = read_question(text, self._names)
         statements = find_statements(history)
         found = [*map(_quote_message, statements), *self._search(text, question, history)]
-        chosen = _choose(question, found, self.judge, self._names)
+        chosen = tuple(map(self._mask, _choose(question, found, self.judge, self._names)))
         # Words that nothing answers may still name a day on which something was said.
         return chosen or (self._find_days(text, history) if span else ())
 
     @property
     def _names(self) -> Names:
         return list_names(self.facts)
+
+    def _mask(self, hit: Hit) -> Hit:
+        """Return a hit without secrets, unless who reads it gave them or wanted to keep them."""
+        is_own = hit.source == "conversations" and hit.trust == "user" and not is_answer(hit)
+        if hit.source in ("memory", SAID) or (is_own and self.is_owner_alone):
+            return hit
+        return replace(hit, text=mask_secrets(hit.text))
 
     def _has_things(self, rest: str) -> bool:
         bare = find_pattern("context_search", "around").sub(" ", simplify(rest))
@@ -155,7 +164,7 @@ def _choose(
     )
     close = [hit for score, hit in ranked if score >= ranked[0][0] - FAR]
     most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
-    return tuple(_mask(hit) for hit in _without_repetitions(close)[:most])
+    return tuple(_without_repetitions(close)[:most])
 
 
 def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:
@@ -177,13 +186,6 @@ def _wish_of(hit: Hit) -> str:
     """Return what a message asks to be remembered, or else its text."""
     wish = find_request(hit.text) if hit.source == "conversations" else None
     return wish.content if wish else hit.text
-
-
-def _mask(hit: Hit) -> Hit:
-    """Return a hit without secrets, unless the user wanted to keep them or has just given them."""
-    if hit.source in ("memory", SAID, DOCUMENT):
-        return hit
-    return replace(hit, text=mask_secrets(hit.text))
 
 
 def _may_be_quoted(hit: Hit) -> bool:

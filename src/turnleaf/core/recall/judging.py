@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain, pairwise
 from math import log
 from operator import mul
@@ -187,7 +188,7 @@ def may_answer(question: Question, reading: PassageReading, names: Names = froze
     """
     is_own = _is_of_user(question, reading, names) or has_user_within(reading.text)
     # However near it is by meaning, what somebody likes is no answer to what they do not like.
-    return is_own and _is_to_taste(question, simplify(reading.text))
+    return is_own and _is_to_taste(question, reading.text)
 
 
 def _is_about(question: Question, reading: PassageReading, names: Names) -> bool:
@@ -208,25 +209,31 @@ def _is_of_user(question: Question, reading: PassageReading, names: Names) -> bo
 
 def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
-    plain = simplify(reading.text)
-    # The digits of a date are no answer to "how many".
-    undated = find_pattern("recall", "holds_time").sub(" ", plain)
-    return _is_to_taste(question, plain) and all(
-        find_pattern("recall", f"holds_{one}").search(undated if one == "number" else plain)
-        for one in question.kinds - {"person", *TASTES}
+    return _is_to_taste(question, reading.text) and all(
+        _holds_kind(reading.text, one) for one in question.kinds - {"person", *TASTES}
     )
 
 
-def _is_to_taste(question: Question, plain: str) -> bool:
+@lru_cache(maxsize=4096)
+def _holds_kind(text: str, kind: str) -> bool:
+    plain = simplify(text)
+    # The digits of a date are no answer to "how many".
+    undated = find_pattern("recall", "holds_time").sub(" ", plain) if kind == "number" else plain
+    return find_pattern("recall", f"holds_{kind}").search(undated) is not None
+
+
+def _is_to_taste(question: Question, text: str) -> bool:
     """Whether a passage tells what somebody likes, or does not like, if that is asked for.
 
     What somebody likes may be said without a word for it; what they do not like may not.
     """
+    if question.kinds.isdisjoint(TASTES):
+        return True
+    plain = simplify(text)
     is_disliked = find_pattern("recall", "disliked").search(plain) is not None
     if "disliking" in question.kinds:
         return is_disliked
-    is_liked = not is_disliked or find_pattern("recall", "liked").search(plain) is not None
-    return is_liked or "liking" not in question.kinds
+    return not is_disliked or find_pattern("recall", "liked").search(plain) is not None
 
 
 def _hold(thing: Thing, reading: PassageReading) -> float:
