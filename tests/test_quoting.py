@@ -11,6 +11,7 @@ import pytest
 from turnleaf import Assistant, Document, Message
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.recall.judging import judge_by_words
+from turnleaf.core.recall.questions import ends_asking, read_question
 from turnleaf.llm.recall import RecallModel
 from turnleaf.quoting import quote_documents, quote_statements
 
@@ -269,3 +270,31 @@ def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
 ) -> None:
     history = [Message("user", first), Message("user", then)]
     assert first not in [hit.text for hit in quote_statements(question, history, judge_by_words)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("filling in a form for the bank, where does my grandma live", "Whitby"),
+        ("客戶打電話來，公司統編幾號", "53927461"),
+    ],
+)
+def test_what_stands_beside_the_clause_that_asks_counts_little(
+    assistant: Assistant, asked: str, answer: str
+) -> None:
+    assert answer in quote(assistant, asked)[0]
+    question = read_question(asked)
+    assert {thing.is_aside for thing in question.things} == {True, False}
+
+
+def test_a_message_that_ends_with_a_question_is_not_quoted(assistant: Assistant) -> None:
+    said = "there are hives next to the tent, is my sister allergic to bee stings"
+    assistant.reply("cli:ends", said)
+    told = quote(assistant, "what must my sister watch out for?")
+    assert told
+    assert said not in told
+
+
+def test_only_the_last_clause_tells_whether_a_message_ends_asking() -> None:
+    assert ends_asking("we have guests, how do I open the gate")
+    assert not ends_asking("When I was ten, we moved to Leeds.")

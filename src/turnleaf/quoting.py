@@ -21,6 +21,7 @@ from turnleaf.core.recall.judging import (
 )
 from turnleaf.core.recall.questions import (
     asks,
+    ends_asking,
     find_aliases,
     meanings,
     read_question,
@@ -199,7 +200,7 @@ def _may_be_quoted(hit: Hit) -> bool:
         return not (says_nothing(hit.text) or find_pattern("recall", "reference").search(hit.text))
     wish = find_request(hit.text)
     is_forgetting = wish is not None and wish.action == "forget"
-    return not (is_forgetting or is_question(hit.text) or asks(hit.text))
+    return not (is_forgetting or is_question(hit.text) or ends_asking(hit.text))
 
 
 def _widen(question: Question) -> str:

@@ -47,6 +47,8 @@ NEAR = 0.6
 """What it counts that a passage speaks of something near to what is asked."""
 HALF_SOUGHT = 0.3
 """What it counts that a passage names what is sought without saying which one it is."""
+ASIDE = 0.3
+"""What a word weighs that stands beside the clause that asks, of what it would weigh there."""
 UNKNOWN_WEIGHT = 0.5
 """What a word weighs that is in no passage, or that people say in many other ways."""
 ENOUGH_WORDS = 0.5
@@ -101,7 +103,8 @@ class HeldThings(NamedTuple):
         musts = [
             # A word of unknown meaning counts as a must only if some passage has it: else nothing
             # would answer.
-            thing.is_strict or (not thing.meanings and any(one[at] == 1.0 for one in held))
+            thing.is_strict
+            or not (thing.meanings or thing.is_aside or all(one[at] < 1.0 for one in held))
             for at, thing in enumerate(question.things)
         ]
         return cls(held, _weigh(question, held), musts)
@@ -178,7 +181,10 @@ def _share(weights: Iterable[float], held: Iterable[float]) -> float:
 def _weigh_terms(question: Question, readings: Sequence[PassageReading]) -> dict[str, float]:
     """Return the terms of a question, each with what it weighs: the rarer, the more."""
     counts = {term: sum(term in one.terms for one in readings) for term in question.terms}
-    return {term: log(1 + len(readings) / (count + 0.5)) for term, count in counts.items()}
+    return {
+        term: log(1 + len(readings) / (count + 0.5)) * (ASIDE if term in question.aside else 1.0)
+        for term, count in counts.items()
+    }
 
 
 def may_answer(question: Question, reading: PassageReading, names: Names = frozenset()) -> bool:
@@ -278,7 +284,8 @@ def _weigh(question: Question, held: Sequence[Sequence[float]]) -> list[float]:
         count = sum(one[at] > 0 for one in held)
         is_vague = not count or (thing.meanings and not thing.is_strict)
         rarity = weigh_word(count, len(held)) / weigh_word(1, len(held)) if count else 1.0
-        weights.append(UNKNOWN_WEIGHT if is_vague else rarity)
+        weight = UNKNOWN_WEIGHT if is_vague else rarity
+        weights.append(weight * ASIDE if thing.is_aside else weight)
     return weights
 
 
