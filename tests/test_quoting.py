@@ -11,6 +11,7 @@ import pytest
 from turnleaf import Assistant, Document, Message
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.recall.judging import judge_by_words
+from turnleaf.core.recall.questions import ends_asking, read_question
 from turnleaf.llm.recall import RecallModel
 from turnleaf.quoting import quote_documents, quote_statements
 
@@ -220,12 +221,15 @@ def test_what_an_attached_file_says_is_quoted_with_its_line(assistant: Assistant
         ("我的提款卡密碼是 8823", "提款卡密碼是多少？", "我的提款卡密碼是 [password]"),
     ],
 )
-def test_a_secret_is_quoted_in_the_conversation_it_was_said_in_and_masked_elsewhere(
+def test_a_secret_is_quoted_to_its_owner_and_masked_where_other_people_may_read_it(
     assistant: Assistant, said: str, asked: str, masked: str
 ) -> None:
     assistant.reply("cli:secret", said)
     assert said in assistant.reply("cli:secret", asked).text
-    assert quote(assistant, asked) == [masked]
+    assert quote(assistant, asked) == [said]
+    for shared in ("slack:1700000000.000100", "schedule:daily"):
+        told = assistant.preview(shared, asked).prompt.found
+        assert [hit.text for hit in told] == [masked]
 
 
 @pytest.mark.parametrize(
@@ -266,3 +270,31 @@ def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
 ) -> None:
     history = [Message("user", first), Message("user", then)]
     assert first not in [hit.text for hit in quote_statements(question, history, judge_by_words)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("filling in a form for the bank, where does my grandma live", "Whitby"),
+        ("客戶打電話來，公司統編幾號", "53927461"),
+    ],
+)
+def test_what_stands_beside_the_clause_that_asks_counts_little(
+    assistant: Assistant, asked: str, answer: str
+) -> None:
+    assert answer in quote(assistant, asked)[0]
+    question = read_question(asked)
+    assert {thing.is_aside for thing in question.things} == {True, False}
+
+
+def test_a_message_that_ends_with_a_question_is_not_quoted(assistant: Assistant) -> None:
+    said = "there are hives next to the tent, is my sister allergic to bee stings"
+    assistant.reply("cli:ends", said)
+    told = quote(assistant, "what must my sister watch out for?")
+    assert told
+    assert said not in told
+
+
+def test_only_the_last_clause_tells_whether_a_message_ends_asking() -> None:
+    assert ends_asking("we have guests, how do I open the gate")
+    assert not ends_asking("When I was ten, we moved to Leeds.")

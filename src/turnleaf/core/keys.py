@@ -68,6 +68,11 @@ def default_audience(key: str) -> str:
     return EVERYONE
 
 
+def is_shared(key: str) -> bool:
+    """Whether other people may read a conversation: Slack's, or a schedule's that goes there."""
+    return key.startswith(("slack:", "schedule:"))
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Who searches."""

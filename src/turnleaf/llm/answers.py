@@ -13,10 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.recall.judging import judge_by_words, read_figures
+from turnleaf.core.recall.judging import read_figures
 from turnleaf.errors import EmbeddingError
 from turnleaf.installation import has_numpy
 from turnleaf.llm.embeddings import ENCODER, LocalEmbedder
+from turnleaf.llm.word_answers import judge_by_network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_JUDGED = 80
 """Making the vectors of more passages would be felt; the best of a search come first."""
+WORDS_SHARE = 0.5
+"""What it counts how the network over words judges, beside those over vectors."""
 WEIGHTS = Path(__file__).with_name("answers.npz")
 
 
@@ -37,7 +40,7 @@ def find_judge(settings: Settings) -> Judge:
     """
     can_embed = settings.embeddings and has_numpy() and find_spec(ENCODER) is not None
     # The weights fit this encoder only: vectors of a server that is set are of no use here.
-    return judge_by_meaning if can_embed else judge_by_words
+    return judge_by_meaning if can_embed else judge_by_network
 
 
 def judge_by_meaning(
@@ -50,12 +53,14 @@ def judge_by_meaning(
     try:
         vectors = LocalEmbedder().embed([question.text, *(one.text for one in judged)])
     except EmbeddingError:
-        return judge_by_words(question, readings, names)
+        return judge_by_network(question, readings, names)
     numpy = import_module("numpy")
     rows = numpy.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
     figures = numpy.array(read_figures(question, judged, names), "f4")
-    scores: list[float] = run_network(_load_weights(), rows[0], rows[1:], figures).tolist()
-    return scores + [0.0] * (len(readings) - len(judged))
+    scores = (1 - WORDS_SHARE) * run_network(_load_weights(), rows[0], rows[1:], figures)
+    scores += WORDS_SHARE * numpy.array(judge_by_network(question, judged, names))
+    told: list[float] = scores.tolist()
+    return told + [0.0] * (len(readings) - len(judged))
 
 
 def run_network(weights: Any, question: Any, passages: Any, figures: Any) -> Any:  # noqa: ANN401 - arrays

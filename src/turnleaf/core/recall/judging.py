@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain, pairwise
 from math import log
 from operator import mul
@@ -46,6 +47,8 @@ NEAR = 0.6
 """What it counts that a passage speaks of something near to what is asked."""
 HALF_SOUGHT = 0.3
 """What it counts that a passage names what is sought without saying which one it is."""
+ASIDE = 0.3
+"""What a word weighs that stands beside the clause that asks, of what it would weigh there."""
 UNKNOWN_WEIGHT = 0.5
 """What a word weighs that is in no passage, or that people say in many other ways."""
 ENOUGH_WORDS = 0.5
@@ -100,7 +103,8 @@ class HeldThings(NamedTuple):
         musts = [
             # A word of unknown meaning counts as a must only if some passage has it: else nothing
             # would answer.
-            thing.is_strict or (not thing.meanings and any(one[at] == 1.0 for one in held))
+            thing.is_strict
+            or not (thing.meanings or thing.is_aside or all(one[at] < 1.0 for one in held))
             for at, thing in enumerate(question.things)
         ]
         return cls(held, _weigh(question, held), musts)
@@ -177,7 +181,10 @@ def _share(weights: Iterable[float], held: Iterable[float]) -> float:
 def _weigh_terms(question: Question, readings: Sequence[PassageReading]) -> dict[str, float]:
     """Return the terms of a question, each with what it weighs: the rarer, the more."""
     counts = {term: sum(term in one.terms for one in readings) for term in question.terms}
-    return {term: log(1 + len(readings) / (count + 0.5)) for term, count in counts.items()}
+    return {
+        term: log(1 + len(readings) / (count + 0.5)) * (ASIDE if term in question.aside else 1.0)
+        for term, count in counts.items()
+    }
 
 
 def may_answer(question: Question, reading: PassageReading, names: Names = frozenset()) -> bool:
@@ -187,7 +194,7 @@ def may_answer(question: Question, reading: PassageReading, names: Names = froze
     """
     is_own = _is_of_user(question, reading, names) or has_user_within(reading.text)
     # However near it is by meaning, what somebody likes is no answer to what they do not like.
-    return is_own and _is_to_taste(question, simplify(reading.text))
+    return is_own and _is_to_taste(question, reading.text)
 
 
 def _is_about(question: Question, reading: PassageReading, names: Names) -> bool:
@@ -208,25 +215,31 @@ def _is_of_user(question: Question, reading: PassageReading, names: Names) -> bo
 
 def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
-    plain = simplify(reading.text)
-    # The digits of a date are no answer to "how many".
-    undated = find_pattern("recall", "holds_time").sub(" ", plain)
-    return _is_to_taste(question, plain) and all(
-        find_pattern("recall", f"holds_{one}").search(undated if one == "number" else plain)
-        for one in question.kinds - {"person", *TASTES}
+    return _is_to_taste(question, reading.text) and all(
+        _holds_kind(reading.text, one) for one in question.kinds - {"person", *TASTES}
     )
 
 
-def _is_to_taste(question: Question, plain: str) -> bool:
+@lru_cache(maxsize=4096)
+def _holds_kind(text: str, kind: str) -> bool:
+    plain = simplify(text)
+    # The digits of a date are no answer to "how many".
+    undated = find_pattern("recall", "holds_time").sub(" ", plain) if kind == "number" else plain
+    return find_pattern("recall", f"holds_{kind}").search(undated) is not None
+
+
+def _is_to_taste(question: Question, text: str) -> bool:
     """Whether a passage tells what somebody likes, or does not like, if that is asked for.
 
     What somebody likes may be said without a word for it; what they do not like may not.
     """
+    if question.kinds.isdisjoint(TASTES):
+        return True
+    plain = simplify(text)
     is_disliked = find_pattern("recall", "disliked").search(plain) is not None
     if "disliking" in question.kinds:
         return is_disliked
-    is_liked = not is_disliked or find_pattern("recall", "liked").search(plain) is not None
-    return is_liked or "liking" not in question.kinds
+    return not is_disliked or find_pattern("recall", "liked").search(plain) is not None
 
 
 def _hold(thing: Thing, reading: PassageReading) -> float:
@@ -271,7 +284,8 @@ def _weigh(question: Question, held: Sequence[Sequence[float]]) -> list[float]:
         count = sum(one[at] > 0 for one in held)
         is_vague = not count or (thing.meanings and not thing.is_strict)
         rarity = weigh_word(count, len(held)) / weigh_word(1, len(held)) if count else 1.0
-        weights.append(UNKNOWN_WEIGHT if is_vague else rarity)
+        weight = UNKNOWN_WEIGHT if is_vague else rarity
+        weights.append(weight * ASIDE if thing.is_aside else weight)
     return weights
 
 

@@ -7,7 +7,7 @@ cilantro, and who asks for a birthday is not answered by a wedding.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -302,6 +302,7 @@ KINDS = ("time", "place", "person", "number", "often", "age", *TASTES)
 MAX_CHARS = 400
 """Of a longer text the end asks."""
 _LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
+_CLAUSE = lazy_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
 _NAME = lazy_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
 
 
@@ -317,11 +318,14 @@ class Thing:
     meanings: frozenset[str] = frozenset()
     is_sought: bool = False
     modifier: frozenset[str] = frozenset()
+    is_aside: bool = False
+    """Whether it stands beside the clause that asks: "filling in a form, what is …"."""
 
     @property
     def is_strict(self) -> bool:
         """Whether a passage without it answers something else."""
-        return bool(self.meanings) and not any(meanings()[name].is_loose for name in self.meanings)
+        is_loose = self.is_aside or any(meanings()[name].is_loose for name in self.meanings)
+        return bool(self.meanings) and not is_loose
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +342,8 @@ class Question:
     terms: tuple[str, ...] = ()
     """What a search by words would look for."""
     text: str = ""
+    aside: frozenset[str] = frozenset()
+    """Those terms that stand beside the clause that asks."""
 
     @property
     def asks_for_list(self) -> bool:
@@ -366,9 +372,26 @@ def read_question(text: str, names: Names = frozenset()) -> Question:
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
     # "Like" is a stop word, and all that "What do I like?" asks for.
     things = things or [*_find_common_words(folded)]
+    asking = frozenset(terms(_find_asking(text)))
+    things = [replace(one, is_aside=not one.terms & asking) for one in things]
     own = is_own and not named
     unique = tuple(dict.fromkeys(things))
-    return Question(kinds, people, own, name_terms, unique, tuple(parse_query(text).terms), text)
+    found = tuple(parse_query(text).terms)
+    aside = frozenset(found) - asking
+    return Question(kinds, people, own, name_terms, unique, found, text, aside)
+
+
+def ends_asking(text: str) -> bool:
+    """Whether the last clause of a message asks something: "we have guests, what is the code"."""
+    clauses = _CLAUSE.findall(text.rstrip())
+    return bool(clauses) and asks(clauses[-1])
+
+
+def _find_asking(text: str) -> str:
+    """Return the clauses of a message that ask, or all of it."""
+    clauses = _CLAUSE.findall(text)
+    asking = [one for one in clauses if asks(one)]
+    return " ".join(asking or clauses)
 
 
 def _is_known(name: str) -> bool:
