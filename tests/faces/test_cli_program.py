@@ -78,7 +78,9 @@ def test_each_command_explains_itself(cli: Cli, name: str) -> None:
 def list_contexts(context: click.Context) -> Iterator[click.Context]:
     """Yield the contexts of all commands below one, without that of the program."""
     command = context.command
-    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(context):
         found = command.get_command(context, name)
         assert found is not None
         child = click.Context(found, info_name=name, parent=context)
