@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 from tzlocal import reload_localzone
 
-from tests import postgres, scratch
+from tests import forker, postgres, scratch
 from tests.effort import load_profile
 
 
@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         scratch.make_folder(config)
         postgres.choose_folder()
+        forker.start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -48,6 +49,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     postgres.disconnect()
     if not hasattr(config, "workerinput"):
         postgres.remove_server()
+        forker.end()
 
 
 @pytest.fixture
