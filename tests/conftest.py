@@ -22,6 +22,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A job that a script starts in the background ignores it, and so would every program below it.
     """
+    if config.getoption("dist", "no") == "no":
+        gc.disable()  # Until all tests are collected, which stay to the end.
     load_profile()
     # No key of whoever runs the tests is found, nor sent anywhere.
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
@@ -36,6 +38,7 @@ def pytest_collection_finish() -> None:
     """Have the garbage collector leave the tests themselves alone: they stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
