@@ -111,11 +111,11 @@ def _describe(waits: Mapping[str, list[float]]) -> None:
 # The server.
 
 
-def fill_folder(folder: Path) -> DataFolder:
+def fill_folder(folder: Path, facts: int = FACTS, notes: int = NOTES) -> DataFolder:
     """Make a data folder with facts and notes in both languages."""
     place = DataFolder(folder, "a benchmark")
-    fill_memory(place.memory(Settings()), FACTS)
-    corpus.write_days(place.daily, NOTES)
+    fill_memory(place.memory(Settings()), facts)
+    corpus.write_days(place.daily, notes)
     return place
 
 

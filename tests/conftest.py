@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 from tzlocal import reload_localzone
 
-from tests import postgres, scratch
+from tests import forker, postgres, scratch
 from tests.effort import load_profile
 
 
@@ -22,12 +22,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A job that a script starts in the background ignores it, and so would every program below it.
     """
+    if config.getoption("dist", "no") == "no":
+        gc.disable()  # Until all tests are collected, which stay to the end.
     load_profile()
     # No key of whoever runs the tests is found, nor sent anywhere.
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
     if not hasattr(config, "workerinput"):
         scratch.make_folder(config)
         postgres.choose_folder()
+        forker.start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -35,6 +38,7 @@ def pytest_collection_finish() -> None:
     """Keep the garbage collector away from the tests themselves: they stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -48,6 +52,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     postgres.disconnect()
     if not hasattr(config, "workerinput"):
         postgres.remove_server()
+        forker.end()
 
 
 @pytest.fixture

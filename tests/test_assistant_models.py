@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.faces.forking import make_program
 from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
@@ -82,6 +84,7 @@ def place(
         }
         for name, value in variables.items():
             monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(sys, "executable", make_program(tmp_path))
         (tmp_path / "home").mkdir()
         assistant = Assistant(tmp_path / "data")
         prefix = "mcp__turnleaf__" if kind == "claude-cli" else ""

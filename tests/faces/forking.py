@@ -1,15 +1,13 @@
 """`turnleaf` in a process of its own, forked from one that has already imported everything.
 
-    python -m tests.faces.forking DESCRIPTOR
-
-is that one: it has no threads, and runs no command itself. The rules of the languages are compiled
-in it, too: that takes longer than all imports. What is proved about the start of an
-interpreter needs one of its own; what a command does on a terminal or in a pipe does not.
+That one (`tests/forker.py`) is shared by all workers of a run. It has no threads, and runs no
+command itself. The rules of the languages are compiled in it, too: that takes longer than all
+imports. What is proved about the start of an interpreter needs one of its own; what a command does
+on a terminal or in a pipe does not.
 """
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import gc
 import json
@@ -18,20 +16,20 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TextIO
 
 from tzlocal import reload_localzone
 
+from tests import forker
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.recall.questions import read_question
@@ -39,12 +37,10 @@ from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.faces.cli import COMMANDS, main
 from turnleaf.memory_commands import find_requests
 
-ROOT = __file__.removesuffix("tests/faces/forking.py")
 MOST_BYTES = 1 << 20
 ERRORS = 2
 HANG_SECONDS = 300.0
 CAPABILITIES_VERSION_3 = 0x20080522
-LEFT_OUT = ("mcp", "slack")
 SENTENCES = (
     "記住我昨天搬到台北，我太太叫小美",
     "Remember that I moved to Taipei yesterday and that my wife is called Mei",
@@ -56,7 +52,29 @@ USED_LATER = (
     "turnleaf.llm.api",
     "prompt_toolkit.application",
     "rich.markdown",
+    "turnleaf.faces.mcp.server",
+    "turnleaf.faces.slack.socket_mode",
 )
+PROGRAM = """#!{python} -IS
+# Does what this interpreter would do if it were called with `-m turnleaf` and these arguments.
+import json, os, signal, socket, sys
+
+arguments = sys.argv[sys.argv.index("turnleaf") + 1 :]
+wish = {{"arguments": arguments, "environ": dict(os.environ), "folder": os.getcwd()}}
+status, its = os.pipe()
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+    line.connect({place!r})
+    socket.send_fds(line, [json.dumps(wish | {{"isPowerless": False}}).encode()], [0, 1, 2, its])
+os.close(its)
+for one in range(3):
+    os.close(one)
+with open(status) as told:
+    pid = int(told.readline())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: os.kill(pid, number))
+    code = int(told.readline())
+os._exit(code if code >= 0 else 128 - code)
+"""
 
 
 class Forked:
@@ -119,9 +137,23 @@ def fork_python(code: str, streams: Sequence[int], environ: Mapping[str, str]) -
 def _fork(what: dict[str, object], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
     status, its = os.pipe()
     wish = what | {"environ": dict(environ), "folder": os.getcwd()}  # noqa: PTH109
-    socket.send_fds(_forker(), [json.dumps(wish).encode()], [*streams, its])
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+        line.connect(forker.find())
+        socket.send_fds(line, [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
     return Forked(status)
+
+
+def make_program(folder: Path) -> str:
+    """Make what stands for the interpreter in a command that other programs start.
+
+    It runs `turnleaf` in a process that is forked, passes the signals on that end it, and has its
+    exit code; when it is killed, so is the other.
+    """
+    path = folder / "forked-python"
+    path.write_text(PROGRAM.format(python=sys.executable, place=forker.find()), "utf-8")
+    path.chmod(0o755)
+    return str(path)
 
 
 def run(
@@ -146,42 +178,40 @@ def run(
         return code, out.read().decode(), errors.read().decode()
 
 
-@cache
-def _forker() -> socket.socket:
-    """Start the one that forks; it ends with this process, whose socket it reads."""
-    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.faces.forking", str(its.fileno())],
-        cwd=ROOT,
-        pass_fds=[its.fileno()],
-        start_new_session=True,
-    )
-    its.close()
-    atexit.register(process.wait)
-    atexit.register(ours.close)
-    return ours
-
-
 # The one that forks
 
 
-def _serve(line: socket.socket) -> None:
+def serve(line: socket.socket, owner: int) -> None:
+    """Fork for whoever asks on this socket, until the owner of the other end goes."""
+    _import_everything()
+    _compile_rules()
+    gc.freeze()
     while True:
-        wish, descriptors, _, _ = socket.recv_fds(line, MOST_BYTES, 4)
-        if not wish:
+        asked, _, _ = select.select([line.fileno(), owner], [], [])
+        if owner in asked:
             return
-        if os.fork() == 0:
-            line.close()
-            _watch(json.loads(wish), descriptors)
-        for one in descriptors:
-            os.close(one)
+        _answer(line, owner)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
 
 
+def _answer(line: socket.socket, owner: int) -> None:
+    with line.accept()[0] as asking:
+        wish, descriptors, _, _ = socket.recv_fds(asking, MOST_BYTES, 4)
+    if os.fork() == 0:
+        line.close()
+        os.close(owner)
+        _watch(json.loads(wish), descriptors)
+    for one in descriptors:
+        os.close(one)
+
+
 def _watch(wish: dict[str, object], descriptors: Sequence[int]) -> None:
-    """Run the command in one more process, and tell its id and how it ended."""
+    """Run the command in one more process, and tell its id and how it ended.
+
+    It is killed when nobody is there any more to be told.
+    """
     *streams, status = descriptors
     child = os.fork()
     if child == 0:
@@ -190,8 +220,14 @@ def _watch(wish: dict[str, object], descriptors: Sequence[int]) -> None:
     for one in streams:
         os.close(one)
     os.write(status, f"{child}\n".encode())
-    _, ended = os.waitpid(child, 0)
-    os.write(status, f"{os.waitstatus_to_exitcode(ended)}\n".encode())
+    ended, happened = os.pidfd_open(child), select.poll()
+    happened.register(ended, select.POLLIN)
+    happened.register(status, 0)
+    if ended not in dict(happened.poll()):
+        os.kill(child, signal.SIGKILL)
+    _, how = os.waitpid(child, 0)
+    with suppress(BrokenPipeError):
+        os.write(status, f"{os.waitstatus_to_exitcode(how)}\n".encode())
     os._exit(0)
 
 
@@ -229,9 +265,8 @@ def _open(descriptor: int, mode: str) -> TextIO:
 
 def _import_everything() -> None:
     for section in COMMANDS.values():
-        for name, (module, _, _) in section.items():
-            if name not in LEFT_OUT:
-                import_module(f"turnleaf.faces.cli.{module}")
+        for module, _, _ in section.values():
+            import_module(f"turnleaf.faces.cli.{module}")
     for module in USED_LATER:
         import_module(module)
 
@@ -245,10 +280,3 @@ def _compile_rules() -> None:
         read_question(said)
         is_small_talk(said)
         make_dates_absolute(said, datetime.now(UTC))
-
-
-if __name__ == "__main__":
-    _import_everything()
-    _compile_rules()
-    gc.freeze()
-    _serve(socket.socket(fileno=int(sys.argv[1])))

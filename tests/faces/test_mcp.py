@@ -23,6 +23,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import TextResourceContents
 
 from tests.effort import LONG
+from tests.faces.forking import fork_python, make_program
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -45,8 +46,10 @@ INITIALIZE = {
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def make_parameters(folder: Path, *options: str) -> StdioServerParameters:
-    command, *arguments = stdio_command(Stores.open(folder))
+def make_parameters(folder: Path, *options: str, is_new: bool = False) -> StdioServerParameters:
+    """Describe a server that is forked, or has a new interpreter if its start matters."""
+    python, *arguments = stdio_command(Stores.open(folder))
+    command = python if is_new else make_program(folder)
     return StdioServerParameters(
         command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
     )
@@ -82,10 +85,12 @@ class Talk:
 
 
 @contextmanager
-def talking(folder: Path, *options: str) -> Iterator[Talk]:
+def talking(folder: Path, *options: str, is_new: bool = False) -> Iterator[Talk]:
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(make_parameters(folder, *options))) as client,
+        portal.wrap_async_context_manager(
+            Client(make_parameters(folder, *options, is_new=is_new))
+        ) as client,
     ):
         yield Talk(folder, client, portal)
 
@@ -96,7 +101,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
     folder = tmp_path_factory.mktemp("talk")
     for name in ("json", "click", "turnleaf"):
         (folder / f"{name}.py").write_text("raise SystemExit('this is another one')\n", "utf-8")
-    with talking(folder, "--conversation", "slack:1.5") as talk:
+    with talking(folder, "--conversation", "slack:1.5", is_new=True) as talk:
         yield talk
 
 
@@ -249,11 +254,10 @@ def test_beside_a_document_what_is_saved_waits(tmp_path: Path) -> None:
 
 EACH = 20 if LONG else 5
 WRITING = """
-import sys
 from turnleaf import Assistant
-with Assistant(sys.argv[1]) as assistant:
-    for number in range(int(sys.argv[2])):
-        assistant.reply("cli:session-1", f"記住我的第{number}本書叫做書{number}")
+with Assistant({folder!r}) as assistant:
+    for number in range({each}):
+        assistant.reply("cli:session-1", f"記住我的第{{number}}本書叫做書{{number}}")
         assistant.conversations.clear("cli:session-1")
 """
 
@@ -268,7 +272,9 @@ def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
                 group.start_soon(client.call_tool, "append_memory", fact)
 
     async def chat() -> None:
-        await anyio.run_process([sys.executable, "-c", WRITING, str(talk.folder), str(EACH)])
+        code = WRITING.format(folder=str(talk.folder), each=EACH)
+        running = fork_python(code, range(3), os.environ)
+        assert await anyio.to_thread.run_sync(running.wait, SECONDS) == 0
 
     async def all_at_once() -> None:
         async with (
@@ -321,7 +327,8 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
         "-c",
         LEAVING,
         json.dumps(requests),
-        *stdio_command(Stores.open(tmp_path)),
+        make_program(tmp_path),
+        *stdio_command(Stores.open(tmp_path))[1:],
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         # Whoever writes has to wait, so that the call is under way when the client goes.

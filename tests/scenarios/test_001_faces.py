@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +17,7 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from playwright.sync_api import expect
 
+from tests.faces.forking import make_program
 from tests.page.browsing import chromium, say, visiting
 from tests.standins.chat_api import ChatApi
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SlackApi
@@ -36,6 +36,7 @@ class Programs:
     """The programs of one installation, all over the same folder."""
 
     def __init__(self, folder: Path, model: ChatApi, slack: SlackApi) -> None:
+        self.python = make_program(folder.parent)
         ours = {setting.variable for setting in SETTINGS} | {name.upper() for name in KEYS}
         self.environ = {name: value for name, value in os.environ.items() if name not in ours} | {
             "TURNLEAF_DATA_DIR": str(folder),
@@ -55,7 +56,7 @@ class Programs:
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """Run a program until the end, and no longer than anything is waited for."""
-        command = [sys.executable, "-m", "turnleaf", *arguments]
+        command = [self.python, "-m", "turnleaf", *arguments]
         with subprocess.Popen(
             command,
             env=self.environ,
@@ -113,9 +114,7 @@ class Programs:
     @contextmanager
     def in_mcp(self) -> Iterator[Ask]:
         command = ["-m", "turnleaf", "mcp"]
-        server = StdioServerParameters(
-            command=sys.executable, args=command, env=self.environ, cwd="/"
-        )
+        server = StdioServerParameters(command=self.python, args=command, env=self.environ, cwd="/")
         with (
             start_blocking_portal() as portal,
             portal.wrap_async_context_manager(Client(server)) as client,
@@ -129,7 +128,7 @@ class Programs:
 
     def by_the_clock(self, address: str) -> Ask:
         """Run a schedule in the server, which is another program than the one that adds it."""
-        add = [sys.executable, "-m", "turnleaf", "schedule", "add", QUESTION, "--when", "@yearly"]
+        add = [self.python, "-m", "turnleaf", "schedule", "add", QUESTION, "--when", "@yearly"]
         subprocess.run(add, env=self.environ, check=True, capture_output=True)
         [schedule] = get(f"{address}api/schedules")["schedules"]
         own = f"{address}api/schedules/{schedule['id']}"

@@ -10,16 +10,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
 from tests.faces.conftest import Cli
+from tests.faces.forking import make_program
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, Body, SlackApi
 from turnleaf.faces.slack.socket_mode import EVENTS, SCOPES
 from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 120
+NEW = (sys.executable, "-W", "error")
+"""The interpreter as it is started, where a warning ends the program."""
 LAST_LINE = "Press Ctrl-C to stop."
 TOKENS = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_APP_TOKEN": APP_TOKEN}
 
@@ -42,9 +46,9 @@ class Running:
 
 
 @contextmanager
-def run_slack(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]]:
+def run_slack(slack: SlackApi, *python: str, **environ: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "turnleaf", "slack"],
+        [*python, "-m", "turnleaf", "slack"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "SLACK_API_URL": slack.url, **TOKENS, **environ},
@@ -60,8 +64,8 @@ def run_slack(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]
 
 
 @contextmanager
-def running(slack: SlackApi, **environ: str) -> Iterator[Running]:
-    with run_slack(slack, **environ) as process:
+def running(slack: SlackApi, *python: str, **environ: str) -> Iterator[Running]:
+    with run_slack(slack, *python, **environ) as process:
         yield Running(process)
 
 
@@ -69,7 +73,7 @@ def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
     earlier = datetime.now(UTC) - timedelta(minutes=20)
     schedules = ScheduleStore(cli.folder.schedules, now=lambda: earlier)
     schedules.add("燈叫什麼？", "every 15m", name="早安", deliver="slack:C05")
-    with SlackApi() as slack, running(slack, SLACK_ALLOWED_USERS="U01") as bot:
+    with SlackApi() as slack, running(slack, *NEW, SLACK_ALLOWED_USERS="U01") as bot:
         slack.people["U01"] = {"real_name": "王小安"}
         assert "Turnleaf is running in Slack as @turnleaf (Home)" in bot.said
         assert f"data folder  {cli.data}" in bot.said
@@ -93,8 +97,10 @@ def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
     assert run.state == "done"
 
 
-def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(cli: Cli) -> None:
-    with SlackApi() as slack, running(slack) as bot:
+def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(
+    cli: Cli, tmp_path: Path
+) -> None:
+    with SlackApi() as slack, running(slack, make_program(tmp_path)) as bot:
         assert "answers      nobody" in bot.said
         refused = slack.direct("Hello")
         (told,) = slack.wait_for(lambda: slack.texts(refused))
@@ -109,7 +115,7 @@ def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(cli: Cli) -> 
 
 
 @pytest.mark.usefixtures("cli")
-def test_it_can_be_ended_while_it_connects() -> None:
+def test_it_can_be_ended_while_it_connects(tmp_path: Path) -> None:
     class Ending(SlackApi):
         bots: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
 
@@ -118,7 +124,7 @@ def test_it_can_be_ended_while_it_connects() -> None:
                 self.bots.get(timeout=SECONDS).send_signal(signal.SIGINT)
             return super().answer(method, body, token)
 
-    with Ending() as slack, run_slack(slack) as process:
+    with Ending() as slack, run_slack(slack, make_program(tmp_path)) as process:
         slack.bots.put(process)
         process.communicate(timeout=SECONDS)
         assert process.returncode == 0
