@@ -35,6 +35,7 @@ WORDINGS: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("我休學了", [("dropped_out", "", "")]),
     ("我家的貓送養了", [("rehomed", "cat", "")]),
     ("我兒子升上國二了", [("grade", "son", "國二")]),
+    ("女兒升國二了，參加羽球隊", [("grade", "daughter", "國二")]),
     ("我每天搭捷運上班", [("commute", "", "搭捷運")]),
     ("我姊姊開花店", [("business", "older sister", "花店")]),
     ("我每天要吃降血壓藥", [("medication", "", "降血壓藥")]),

@@ -219,6 +219,8 @@ UNTOUCHED = """
     I call my mother each Sunday
     I usually work from home on Friday
     I work Monday to Friday
+    bin day is monday wednesday friday at 7:40pm
+    yoga is on Monday, Wednesday and Friday
     The shop is open from Monday to Friday
     I run on Monday mornings
     I love Sunday roast
