@@ -27,7 +27,7 @@ NO_FACT = 'no fact has the ID "{}"; list them with turnleaf memories'
 
 
 TABLES = {language: load_data(f"{FOLDER}/{language}/{MESSAGES_FILE}") for language in LANGUAGES}
-OTHERS = {"libraries"}
+OTHERS = {"libraries", "checks"}
 """Sections with sentences that libraries write."""
 CLAUSE = re.compile(rf"{MARK.pattern}|[,;:()]")
 """What parts of a sentence that the code may put together are separated by."""

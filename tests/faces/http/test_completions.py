@@ -605,7 +605,7 @@ def test_parameters_without_an_effect_are_taken(serve: Serve, openai_client: Cli
 
 
 def test_another_model_is_not_there(server: Served, openai_client: Client) -> None:
-    with pytest.raises(openai.NotFoundError, match=r"gpt-5.*turnleaf or recall"):
+    with pytest.raises(openai.NotFoundError, match=r"gpt-5.*turnleaf, recall"):
         openai_client(server).chat.completions.create(model="gpt-5", messages=[user("哈囉")])
 
 

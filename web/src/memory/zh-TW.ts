@@ -49,7 +49,7 @@ export const zhTW: typeof en = {
     emptyTitle: "還沒有記住任何事",
     emptyText: "在對話裡說「記住客廳的燈叫做小明」，或直接在上面寫一則。",
     toChat: "前往對話",
-    toImport: "匯入你的過去",
+    toImport: "匯入過去的對話",
   },
 
   filters: {
@@ -192,7 +192,7 @@ export const zhTW: typeof en = {
   },
 
   importing: {
-    title: "帶著你的過去一起來",
+    title: "匯入過去的對話",
     text: "你對其他助理說過的話，會成為這份記憶的一部分：完整的對話與日期，以及它記下的關於你的事。",
     drop: "把匯出檔拖到這裡，或選擇檔案",
     choose: "選擇檔案",

@@ -53,7 +53,7 @@ export const zhTW: typeof en = {
   },
   operator: {
     title: "只有執行 Turnleaf 的人可以選擇模型。",
-    text: "如果就是你，請打開 Turnleaf 啟動時在終端機裡印出的「set up」那行網址：從那裡進入這個頁面就可以選擇。網址只能用一次；執行 Turnleaf 的人隨時可以再印一個新的。",
+    text: "如果就是你，請打開 Turnleaf 啟動時在終端機裡印出的網址（在「設定模型」或「set up」那一行）：從那裡進入這個頁面就可以選擇。網址只能用一次；執行 Turnleaf 的人隨時可以再印一個新的。",
   },
   fixed: "模型已由伺服器的管理者固定。",
 

@@ -37,7 +37,7 @@ test("what is in an export is told with its dates", () => {
     "1 fact found in your own messages, for you to review",
   ]);
   expect(listFound(PAST, zhTW.memory.importing, makeFormat("zh-TW"))[0]).toBe(
-    "1,204 個對話（ChatGPT、other），2023年1月2日至2026年10月1日",
+    "1,204 段對話（ChatGPT、other），2023年1月2日至2026年10月1日",
   );
 });
 

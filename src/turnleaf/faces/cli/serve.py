@@ -156,9 +156,11 @@ def _greet(
     if link is not None:
         # Anywhere else than on a terminal it would be kept in a log.
         details["set up"] = (
-            f"{link} (works once, for {LIFE_SECONDS // 60} minutes)"
+            localize(f"{link} (works once, for {LIFE_SECONDS // 60} minutes)")
             if sys.stdout.isatty()
-            else "run turnleaf link for an address that lets you set models and keys in the page"
+            else localize(
+                "run turnleaf link for an address that lets you set models and keys in the page"
+            )
         )
     if token is not None:
         details["token"] = localize(f"in {place}")
