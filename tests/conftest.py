@@ -22,6 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A job that a script starts in the background ignores it, and so would every program below it.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("dist", "no") == "no":
         gc.disable()  # Until all tests are collected, which stay to the end.
     load_profile()
@@ -31,7 +32,6 @@ def pytest_configure(config: pytest.Config) -> None:
         scratch.make_folder(config)
         postgres.choose_folder()
         forker.start()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

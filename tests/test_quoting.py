@@ -297,4 +297,8 @@ def test_a_message_that_ends_with_a_question_is_not_quoted(assistant: Assistant)
 
 def test_only_the_last_clause_tells_whether_a_message_ends_asking() -> None:
     assert ends_asking("we have guests, how do I open the gate")
+    assert ends_asking("the hives are out, is my sister allergic to bee stings")
+    assert ends_asking("the blue one, is called what?")
     assert not ends_asking("When I was ten, we moved to Leeds.")
+    assert not ends_asking("The green thing on the piano, the lamp, is called Ming")
+    assert not ends_asking("I work at Acme, which is in Leeds")

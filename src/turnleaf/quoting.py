@@ -79,6 +79,11 @@ class QuoteSearch:
         question = read_question(text, self._names)
         statements = find_statements(history)
         found = [*map(_quote_message, statements), *self._search(text, question, history)]
+        if span is not None:
+            # Of the days that a question names comes its answer, if anything was said on them.
+            first, last = span.first.isoformat(), span.last.isoformat()
+            then = [hit for hit in found if first <= (hit.date or "") <= last]
+            found = then or found
         chosen = tuple(map(self._mask, _choose(question, found, self.judge, self._names)))
         # Words that nothing answers may still name a day on which something was said.
         return chosen or (self._find_days(text, history) if span else ())

@@ -529,7 +529,7 @@ from tests.store import others
 from turnleaf.store.files.backup import restore
 
 others.become_nobody()
-print(others.refused(lambda: print(restore(*sys.argv[1:]).safety)))
+print(others.catch_refusal(lambda: print(restore(*sys.argv[1:]).safety)))
 """
 
 

@@ -175,7 +175,7 @@ def test_the_models_of_a_provider_without_an_address_need_one(client: httpx2.Cli
         (429, "rate-limit", "wait a minute", "一分鐘"),
         (503, "server-fault", "trouble of its own", "問題"),
         (413, "context-too-small", "context of this model is too small", "上下文"),
-        (418, "unexpected", "check the address", "位址"),
+        (418, "unexpected", "check the address", "網址"),
     ],
 )
 def test_a_failed_test_names_its_kind_and_never_what_the_server_answered(

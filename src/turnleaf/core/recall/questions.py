@@ -384,7 +384,9 @@ def read_question(text: str, names: Names = frozenset()) -> Question:
 def ends_asking(text: str) -> bool:
     """Whether the last clause of a message asks something: "we have guests, what is the code"."""
     clauses = _CLAUSE.findall(text.rstrip())
-    return bool(clauses) and asks(clauses[-1])
+    if not clauses or not asks(clauses[-1]):
+        return False
+    return len(clauses) == 1 or not find_pattern("recall", "going_on").search(clauses[-1])
 
 
 def _find_asking(text: str) -> str:
