@@ -30,7 +30,7 @@ run: .venv/run.stamp ## install Turnleaf into .venv, build its page and start th
 
 test: ## install what the tests need, then run every check and every test
 	@scripts/prepare-tests $(DEBIAN_PACKAGES)
-	$(PYTEST) -n 3 --dist worksteal
+	$(PYTEST) -n 4 --dist worksteal
 
 lint: .venv/dev.stamp ## lint, format, types
 	$(BIN)/ruff check

@@ -91,6 +91,16 @@ class Forked:
         if self._code is None:
             os.kill(self._pid, number)
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C, once it waits for something to be typed.
+
+        Python overlooks a signal that comes just before it begins to wait, until something comes.
+        """
+        state = Path(f"/proc/{self._pid}/stat")
+        while state.read_text().rpartition(")")[2].split()[0] != "S":
+            os.sched_yield()
+        self.send_signal(signal.SIGINT)
+
     def kill(self) -> None:
         """Kill it, if it still runs."""
         if self._code is None and not select.select([self._status], [], [], 0)[0]:

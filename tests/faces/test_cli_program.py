@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -465,7 +464,7 @@ def test_an_interrupted_question_exits_quietly_with_130(cli: Cli) -> None:
     cli.remember("green tea", "black tea")
     with terminal("forget", "tea") as person:
         person.wait_for("for none:")
-        person.process.send_signal(signal.SIGINT)
+        person.process.interrupt()
         assert person.end() == 130
     assert "Traceback" not in person.output
     assert len(cli.contents()) == 2

@@ -415,11 +415,12 @@ def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erase
     people: People,
 ) -> None:
     set_limits(people.own.stores.operator_records, "bob", bytes=500_000)
-    with people.call("bob") as bob:
-        long = {"message": "".join(f"{number:x} " for number in range(70_000)), "key": "web:1"}
-        assert len(long["message"]) > 300_000
-        assert bob.post("/api/chat", json=long).status_code == 200
-        assert bob.post("/api/chat", json={**long, "key": "web:2"}).status_code == 200
+    long = "".join(f"{number:x} " for number in range(70_000))
+    assert len(long) > 300_000
+    with people.call("bob") as bob, closing(people.own.open_space("bob")) as space:
+        for key in ("web:1", "web:2"):
+            assert bob.post("/api/chat", json={"message": "hi", "key": key}).status_code == 200
+            space.conversations.add_exchange(key, long, "ok")
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:3"})
         assert (full.status_code, full.json()["code"]) == (429, "space-full")
         assert full.headers["Retry-After"] == "3600"
