@@ -127,7 +127,8 @@ def test_a_failed_tool_call_is_reported_to_the_model(place: ServedModel) -> None
 
 
 def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ServedModel) -> None:
-    place.call("append_memory", fact="User's dog is called Rex")
+    # In words by which, without what was asked for, it would be taken for another fact.
+    place.call("append_memory", fact="The dog's name: Rex")
     place.answer("Noted.")
     reply = place.assistant.reply(KEY, "Remember that my dog is called Rex")
     assert [memory.content for memory in place.assistant.memory.get_all()] == [
