@@ -92,6 +92,11 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 ENGLISH = re.compile(r"[a-z]{2,}(?: [a-z]{2,}){3}")
 """More words in a row than a command has."""
 EXAMPLE = re.compile(r"  (?:turnleaf|fish:) ")
+CAPITALS = re.compile(r"(?<![A-Za-z0-9_-])[A-Z]{2,}(?![A-Za-z0-9_-])")
+"""What stands in a help for what is to be typed, and names such as HTTP."""
+REMARK = re.compile(r"\[[a-z]+[]:]")
+"""What click adds to an option, such as its default."""
+NAMES = {"AI", "API", "EDITOR", "GPT", "HTTP", "ID", "JSON", "MCP", "SQL", "URL", "VISUAL"}
 
 
 def list_entries(shown: str) -> Iterator[str]:
@@ -116,6 +121,9 @@ def test_every_help_is_translated_whole_and_fits(
     said = [one for one in entries if not EXAMPLE.match(one)]
     assert [one for one in said if not HAN.search(one)] == []
     assert [one for one in entries if ENGLISH.search(one.removeprefix("  turnleaf "))] == []
+    assert shown.startswith("用法：turnleaf ")
+    assert {*CAPITALS.findall(shown)} - NAMES == set()
+    assert REMARK.findall(shown) == []
     assert [one for one in shown.splitlines() if cell_len(one) > 80] == []
 
 
@@ -133,8 +141,12 @@ def test_the_help_is_in_the_language_of_the_terminal(
     assert overview == cli("--data-dir", "x", "--help").out
     assert "\n對話：\n  chat        和助理聊天。\n" in overview
     told = cli("schedule", "add", "--help").out
-    assert told.startswith("用法：turnleaf schedule add [OPTIONS] PROMPT...\n\n  加入定時執行 ")
-    assert "  --when TIMING  執行的時間。  [必填]\n" in told
+    assert told.startswith("用法：turnleaf schedule add [選項] 提示詞...\n\n  加入定時執行")
+    assert "  --when 時間  執行的時間。  [必填]\n" in told
+    assert "  --json       輸出 JSON。\n" in told
+    assert "用法：turnleaf db [選項] 指令 [參數]...\n" in cli("db", "--help").out
+    assert "-n, --limit 整數" in cli("search", "--help").out
+    assert "缺少參數「文字...」" in cli("search").err
     assert max(cell_len(line) for line in cli("import", "--help").out.splitlines()) <= 80
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import click
 from click.formatting import wrap_text
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 SUGGESTION = re.compile(r"\. \(?Did you mean ([^)]*)\)?$")
+PLACEHOLDER = re.compile(r"[A-Z]{2,}(?: RANGE)?")
+FILLER = "\0"
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
 
@@ -72,7 +75,7 @@ class LocalizedHelp(click.HelpFormatter):
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how a command is called."""
-        super().write_usage(prog, args, prefix or localize("Usage: "))
+        super().write_usage(prog, _localize_names(args), prefix or localize("Usage: "))
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
@@ -89,8 +92,19 @@ class LocalizedHelp(click.HelpFormatter):
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write options or commands with their descriptions."""
-        said = [(name, _localize_meaning(meaning)) for name, meaning in rows]
+        said = [(_widen(_localize_names(name)), _localize_meaning(text)) for name, text in rows]
         super().write_dl(said, col_max, col_spacing)
+        self.buffer = [piece.replace(FILLER, "") for piece in self.buffer]
+
+
+def _localize_names(text: str) -> str:
+    """Translate the names of what is to be typed, such as `[TEXT]...`."""
+    return PLACEHOLDER.sub(lambda match: localize(match[0]), text)
+
+
+def _widen(text: str) -> str:
+    """Put a filler after each wide character, which click would count as one column."""
+    return "".join(char + FILLER * (east_asian_width(char) in "WF") for char in text)
 
 
 def _localize_meaning(meaning: str) -> str:
@@ -215,6 +229,8 @@ def _choose_code(error: TurnleafError) -> int:
 def _describe_misuse(error: click.ClickException) -> str:
     message = flatten(error.format_message()).rstrip(".")
     message = message[:1].lower() + message[1:]
+    if isinstance(error, click.MissingParameter):
+        message = _localize_names(message)
     if suggestion := SUGGESTION.search(message):
         return f"{message[: suggestion.start()]}; did you mean {suggestion[1]}"
     if isinstance(error, click.NoSuchOption):
