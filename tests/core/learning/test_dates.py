@@ -53,6 +53,8 @@ ENGLISH = """
     the deadline is Friday | the deadline is on 2026-11-20 | 11-20
     Friday I'm off | On 2026-11-20 I'm off | 11-20
     I have exams on Thursday and Friday | I have exams on 2026-11-19 and 2026-11-20 | 11-20
+    I have exams on Thu and Fri | I have exams on 2026-11-19 and 2026-11-20 | 11-20
+    I play on Thursday at 5 and Friday at 6 | I play on 2026-11-19 at 5 and 2026-11-20 at 6 | 11-20
     I have a test on Tuesday next week | I have a test on 2026-11-24 | 11-24
     I'm nervous about Friday's exam | I'm nervous about the 2026-11-20 exam | 11-20
     I'm in Berlin until Friday | I'm in Berlin until 2026-11-20 | 11-20
@@ -198,6 +200,8 @@ CHINESE = """
     我後天要領養一隻貓 | 我2026-11-18要領養一隻貓 |
     我禮拜五休假 | 我2026-11-20休假 | 11-20
     我星期三跟星期五要去復健 | 我2026-11-18跟2026-11-20要去復健 | 11-20
+    我週三和週五晚上六點有面試 | 我2026-11-18和2026-11-20晚上六點有面試 | 11-20
+    我週三和三個朋友去爬山 | 我2026-11-18和三個朋友去爬山 | 11-18
     明天是我的生日 | 2026-11-17是我的生日 |
     我明天要考試。我住在台北。 | 我2026-11-17要考試。我住在台北。 |
     我下周三要看牙医 | 我2026-11-25要看牙医 | 11-25
@@ -221,6 +225,15 @@ UNTOUCHED = """
     I work Monday to Friday
     bin day is monday wednesday friday at 7:40pm
     yoga is on Monday, Wednesday and Friday
+    I have piano monday and friday at 6pm
+    I have piano Monday, Friday at 6pm
+    my lessons are Tuesday evening and Thursday evening
+    bin day is monday at 5 and friday at 6
+    我週一、週五晚上六點有鋼琴課
+    我週一週五晚上六點有鋼琴課
+    我週三跟五晚上七點要練球
+    我週一、週三和週五晚上六點有鋼琴課
+    鋼琴課是週一和週五晚上六點
     The shop is open from Monday to Friday
     I run on Monday mornings
     I love Sunday roast
