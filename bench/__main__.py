@@ -21,7 +21,7 @@ from bench import (
     messages,
     plot,
     reading,
-    repeated,
+    repetition,
     search,
     server,
     start,
@@ -50,7 +50,7 @@ SUBJECTS: dict[str, Subject] = {
     "indexing": indexing.rows,
     "messages": messages.rows,
     "turn": turn.rows,
-    "repeated": repeated.rows,
+    "repetition": repetition.rows,
     "server": server.rows,
 }
 

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.clocks import Clock
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
 from turnleaf.assistant import MOST_PRIVATE
 from turnleaf.core.dialogue import Text, Usage

@@ -95,7 +95,7 @@ ROWS = {
         "before the model, just answered, 1,000 passages, against raw FTS5",
         "turn kept, against two fsynced appends",
     ],
-    "repeated": [
+    "repetition": [
         "turn over 20,000 characters of 哈, against ordinary ones",
         "turn over 20,000 characters of 、, against ordinary ones",
         "turn over 20,000 characters of spaces, against ordinary ones",

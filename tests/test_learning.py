@@ -11,7 +11,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.decisions import decide
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
 from turnleaf.core.learning.queue import Queued
 from turnleaf.errors import ModelError

@@ -71,7 +71,7 @@ class Counter:
         self.child = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        call = [sys.executable, "-m", "tests.counted"]
+        call = [sys.executable, "-m", "tests.pattern_counter"]
         environment = {**os.environ, "EMBEDDINGS": "off"}
         return subprocess.Popen(
             call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment

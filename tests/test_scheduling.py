@@ -18,7 +18,7 @@ from typing import Self
 import pytest
 
 from tests.clocks import Clock
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from tests.torture.editors import until
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.standins.hardened import directives
+from tests.standins.restrictions import directives
 from turnleaf.settings import data_folder
 
 SECONDS = 300
@@ -86,7 +86,7 @@ def test_the_documentation_installs_every_part_and_both_units() -> None:
 
 
 def test_the_server_works_under_what_its_unit_forbids(tmp_path: Path) -> None:
-    under = [sys.executable, "-m", "tests.standins.hardened", str(SERVER)]
+    under = [sys.executable, "-m", "tests.standins.restrictions", str(SERVER)]
     serve = ["turnleaf", "--data-dir", str(tmp_path), "serve", "--port", "0"]
     with subprocess.Popen(
         [*under, sys.executable, "-m", *serve],

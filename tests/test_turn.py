@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.counting import count_calls, count_questions, count_reads
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf import Assistant, Changed, Document, ModelError, Reply
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files import atomic

@@ -10,7 +10,7 @@ import pytest
 
 from tests.clocks import TickingClock
 from tests.counting import count_calls
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.core.keys import only
 from turnleaf.core.prompt.composer import Document

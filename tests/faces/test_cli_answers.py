@@ -20,7 +20,7 @@ from tests.faces.conftest import Cli, Result
 from tests.faces.screen import Screen
 from tests.faces.terminal import SECONDS, terminal
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import MARKED, WITHOUT_MARKS
+from tests.standins.scripted_model import MARKED, WITHOUT_MARKS
 from turnleaf.faces.cli.answers import MarkdownVoice, cut_blocks, find_breaks
 from turnleaf.settings import Settings
 from turnleaf.store.files.conversations.store import ConversationStore

@@ -16,7 +16,7 @@ from tests.clocks import Clock
 from tests.faces.conftest import Cli
 from tests.postgres import empty_database, make_admin
 from tests.store.contracts.conftest import START
-from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
+from tests.store.contracts.contents import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.transfer import FollowingFolder
 from turnleaf.store.contracts import Stores

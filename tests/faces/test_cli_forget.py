@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant
 from turnleaf.core.prompt.composer import Document
 

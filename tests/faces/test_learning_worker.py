@@ -14,7 +14,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import SECONDS
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant
 
 TOMATOES = "陽台的番茄是阿嬤種的"

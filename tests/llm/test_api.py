@@ -20,7 +20,7 @@ import pytest
 from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
-from tests.standins.scripted import list_events, next_event
+from tests.standins.scripted_model import list_events, next_event
 from tests.standins.wire import Raw
 from tests.torture.editors import until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant, Message, cli_key, schedule_key, slack_key
 
 KEY = "cli:session-1"

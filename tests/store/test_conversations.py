@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store import others
-from tests.store.kept import KEY, START, Kept
+from tests.store.timed_place import KEY, START, TimedPlace
 from tests.strategies import brief, conversations
 from turnleaf.core.messages import Message
 from turnleaf.core.tokens import content_chars
@@ -30,18 +30,18 @@ KINDS = (".json", ".db")
 
 
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "deep" / f"conversations{request.param}")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "deep" / f"conversations{request.param}")
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.json")
+def file(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.json")
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.db")
+def database(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.db")
 
 
 def list_contents(store: ConversationStore, key: str = KEY) -> list[object]:
@@ -51,7 +51,7 @@ def list_contents(store: ConversationStore, key: str = KEY) -> list[object]:
 # Adding and reading
 
 
-def test_a_new_store_is_empty_and_in_a_new_folder(place: Kept) -> None:
+def test_a_new_store_is_empty_and_in_a_new_folder(place: TimedPlace) -> None:
     store = place.open()
     assert store.get_history(KEY) == []
     assert store.summaries() == []
@@ -59,13 +59,13 @@ def test_a_new_store_is_empty_and_in_a_new_folder(place: Kept) -> None:
     assert store.location == place.path
 
 
-def test_a_store_makes_itself_ready_at_the_first_call(place: Kept) -> None:
+def test_a_store_makes_itself_ready_at_the_first_call(place: TimedPlace) -> None:
     store = ConversationStore(place.path, settings=Settings(), now=lambda: START)
     store.add_exchange(KEY, "Q", "A")
     assert list_contents(store) == ["Q", "A"]
 
 
-def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Kept) -> None:
+def test_a_title_is_of_the_first_question_that_a_file_still_has(file: TimedPlace) -> None:
     store = file.open(conversation_max_turns=2)
     store.add_exchange(KEY, "dropped", "A")
     store.add_exchange(KEY, "kept", "A")
@@ -95,7 +95,7 @@ def test_a_file_can_do_none_of_this(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(file: Kept, key: str) -> None:
+def test_what_is_no_name_is_refused(file: TimedPlace, key: str) -> None:
     store = file.open()
     for attempt in (
         lambda: store.add_exchange(key, "Q", "A"),
@@ -128,7 +128,7 @@ ROUNDS = st.lists(conversations(), min_size=1, max_size=4)
 @brief
 @given(ROUNDS, st.integers(1, 12), st.integers(1, 3000), st.booleans())
 def test_a_file_holds_what_trimming_leaves_of_a_conversation(
-    file: Kept,
+    file: TimedPlace,
     rounds: list[list[Message]],
     turns: int,
     chars: int,
@@ -149,7 +149,9 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
 # Limits
 
 
-def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: Kept) -> None:
+def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(
+    file: TimedPlace,
+) -> None:
     store = file.open()
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -159,7 +161,7 @@ def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: 
     assert list_contents(smaller) == ["Q", "A"]
 
 
-def test_what_a_file_trims_or_expires_is_gone(file: Kept) -> None:
+def test_what_a_file_trims_or_expires_is_gone(file: TimedPlace) -> None:
     store = file.open(conversation_max_turns=2)
     store.add_exchange(KEY, "Q1", "A1")
     store.add_exchange(KEY, "Q2", "A2")
@@ -177,7 +179,7 @@ def test_what_a_file_trims_or_expires_is_gone(file: Kept) -> None:
 # Age
 
 
-def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Kept) -> None:
+def test_what_is_too_old_leaves_a_file_at_the_next_start(file: TimedPlace) -> None:
     file.open().add_exchange("old", "Q", "A")
     file.now += timedelta(days=6)
     file.open().add_exchange("young", "Q", "A")
@@ -185,7 +187,7 @@ def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Kept) -> None:
     assert [one.key for one in file.open().summaries()] == ["young"]
 
 
-def test_cleaning_up_a_file_says_how_many_conversations_went(file: Kept) -> None:
+def test_cleaning_up_a_file_says_how_many_conversations_went(file: TimedPlace) -> None:
     store = file.open(conversation_max_age_days=1)
     for key in ("one", "two"):
         store.add_exchange(key, "Q", "A")
@@ -200,7 +202,7 @@ def test_cleaning_up_a_file_says_how_many_conversations_went(file: Kept) -> None
 # Erasing
 
 
-def test_what_is_cleared_leaves_no_byte(place: Kept) -> None:
+def test_what_is_cleared_leaves_no_byte(place: TimedPlace) -> None:
     store = place.open()
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.clear(KEY)
@@ -211,7 +213,7 @@ def test_what_is_cleared_leaves_no_byte(place: Kept) -> None:
 # Several at once
 
 
-def test_two_processes_lose_nothing(place: Kept) -> None:
+def test_two_processes_lose_nothing(place: TimedPlace) -> None:
     running = [others.start("add_exchanges", place.path, KEY, name, "25") for name in ("a", "b")]
     for process in running:
         others.finish(process)
@@ -223,7 +225,7 @@ def test_two_processes_lose_nothing(place: Kept) -> None:
         assert mine == [f"{name} {number}" for number in range(25)]
 
 
-def test_threads_with_one_store_lose_nothing(file: Kept) -> None:
+def test_threads_with_one_store_lose_nothing(file: TimedPlace) -> None:
     store = file.open(conversation_max_turns=1000, conversation_max_chars=10**6)
     together = Barrier(4)
 
@@ -244,7 +246,7 @@ def test_threads_with_one_store_lose_nothing(file: Kept) -> None:
 # Files
 
 
-def test_new_files_are_private(place: Kept) -> None:
+def test_new_files_are_private(place: TimedPlace) -> None:
     old = os.umask(0)
     try:
         place.open().add_exchange(KEY, "Q", "A")
@@ -257,7 +259,7 @@ def test_new_files_are_private(place: Kept) -> None:
         assert stat.S_IMODE(mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Kept) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: TimedPlace) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     place.path.unlink()
@@ -318,7 +320,7 @@ def test_a_path_that_no_system_has_is_refused() -> None:
     ],
 )
 def test_a_bad_setting_is_an_error_that_names_it(
-    place: Kept, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    place: TimedPlace, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsError, match=f"{variable} must be .*, not '{value}'"):
@@ -343,7 +345,7 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def find_corrupt_copies(place: Kept) -> list[Path]:
+def find_corrupt_copies(place: TimedPlace) -> list[Path]:
     return sorted(
         path
         for path in place.path.parent.glob(f"{place.path.name}.corrupt-*")
@@ -353,7 +355,7 @@ def find_corrupt_copies(place: Kept) -> list[Path]:
 
 @pytest.mark.parametrize("data", [b"garbage" * 300, b"\xff\xfe" * 200, b'{"version"', b"[]"])
 def test_a_file_that_cannot_be_read_goes_aside_and_is_named(
-    place: Kept, data: bytes, caplog: pytest.LogCaptureFixture
+    place: TimedPlace, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.path.parent.mkdir()
     place.path.write_bytes(data)
@@ -367,7 +369,7 @@ def test_a_file_that_cannot_be_read_goes_aside_and_is_named(
     assert str(aside) in caplog.text
 
 
-def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Kept) -> None:
+def test_a_file_damaged_while_a_store_is_open_goes_aside(place: TimedPlace) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -377,7 +379,7 @@ def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Kept) -> None:
     assert [aside.read_bytes() for aside in find_corrupt_copies(place)] == [b"damaged " * 1000]
 
 
-def test_of_a_damaged_file_what_can_be_read_stays(file: Kept) -> None:
+def test_of_a_damaged_file_what_can_be_read_stays(file: TimedPlace) -> None:
     store = file.open()
     store.add_exchange("good", "Q", "A")
     store.add_exchange("bad", "Q", "A")
@@ -389,13 +391,13 @@ def test_of_a_damaged_file_what_can_be_read_stays(file: Kept) -> None:
     assert '"bad"' in find_corrupt_copies(file)[0].read_text()
 
 
-def test_a_file_of_a_newer_version_goes_aside_and_is_kept(file: Kept) -> None:
+def test_a_file_of_a_newer_version_goes_aside_and_is_kept(file: TimedPlace) -> None:
     file.path.write_text('{"version": 2, "conversations": {}, "new": true}')
     assert file.open().summaries() == []
     assert [json.loads(aside.read_text())["new"] for aside in find_corrupt_copies(file)] == [True]
 
 
-def test_a_database_of_a_newer_version_is_refused(database: Kept) -> None:
+def test_a_database_of_a_newer_version_is_refused(database: TimedPlace) -> None:
     database.open().close()
     connection = apsw.Connection(str(database.path))
     connection.pragma("user_version", 99)
@@ -405,7 +407,7 @@ def test_a_database_of_a_newer_version_is_refused(database: Kept) -> None:
 
 
 def test_a_message_that_cannot_be_read_costs_none_of_the_others(
-    database: Kept, caplog: pytest.LogCaptureFixture
+    database: TimedPlace, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = database.open()
     store.add_messages(KEY, [Message("user", [PICTURE]), Message("assistant", "A")])
@@ -430,7 +432,9 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
         "INSERT INTO conversations (key, created_at, updated_at) VALUES (x'6bff', '2026', '2000')",
     ],
 )
-def test_a_damaged_character_anywhere_costs_none_of_the_others(database: Kept, damage: str) -> None:
+def test_a_damaged_character_anywhere_costs_none_of_the_others(
+    database: TimedPlace, damage: str
+) -> None:
     store = database.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -445,7 +449,7 @@ def test_a_damaged_character_anywhere_costs_none_of_the_others(database: Kept, d
     assert list_contents(store)[-2:] == ["Q2", "A2"]
 
 
-def test_a_file_in_any_layout_is_read_and_written_on(file: Kept) -> None:
+def test_a_file_in_any_layout_is_read_and_written_on(file: TimedPlace) -> None:
     store = file.open()
     store.add_exchange(KEY, "Q", "A")
     pretty = json.dumps(json.loads(file.path.read_text()), indent=4)
@@ -455,14 +459,14 @@ def test_a_file_in_any_layout_is_read_and_written_on(file: Kept) -> None:
     assert list_contents(file.open(), "other") == ["Q2", "A2"]
 
 
-def test_the_file_is_the_json_that_the_requirements_name(file: Kept) -> None:
+def test_the_file_is_the_json_that_the_requirements_name(file: TimedPlace) -> None:
     file.open().add_exchange(KEY, "Q", "A")
     stored = json.loads(file.path.read_text())["conversations"][KEY]
     assert stored["createdAt"] == stored["updatedAt"] == "2026-03-01T08:30:00.000Z"
     assert [message["role"] for message in stored["messages"]] == ["user", "assistant"]
 
 
-def test_thousands_of_conversations_fit_in_a_database(database: Kept) -> None:
+def test_thousands_of_conversations_fit_in_a_database(database: TimedPlace) -> None:
     store = database.open()
     for number in range(300):
         store.add_exchange(f"key-{number}", "Q", "A")

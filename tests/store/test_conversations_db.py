@@ -10,15 +10,15 @@ import apsw
 import pytest
 
 from tests.store import others
-from tests.store.kept import KEY, Kept, exchange, list_texts
+from tests.store.timed_place import KEY, TimedPlace, exchange, list_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.db")
+def place(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.db")
 
 
 OPENED = """
@@ -43,7 +43,7 @@ def test_an_exchange_added_to_an_open_database_opens_no_file(tmp_path: Path) -> 
 # Everything is kept
 
 
-def test_reading_changes_nothing(place: Kept) -> None:
+def test_reading_changes_nothing(place: TimedPlace) -> None:
     store = place.open(conversation_max_turns=2)
     for number in range(3):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -60,7 +60,7 @@ def test_reading_changes_nothing(place: Kept) -> None:
 # Silences
 
 
-def test_a_long_conversation_is_read_no_further_than_its_window(place: Kept) -> None:
+def test_a_long_conversation_is_read_no_further_than_its_window(place: TimedPlace) -> None:
     store = place.open()
     for _ in range(10):
         batch = [one for n in range(5000) for one in exchange(f"Q{n}", f"A{n}")]
@@ -75,7 +75,7 @@ def test_a_long_conversation_is_read_no_further_than_its_window(place: Kept) -> 
     assert [one.message.text for one in store.messages(KEY, limit=2)] == ["Q4999", "A4999"]
 
 
-def test_what_another_process_says_is_fed(place: Kept) -> None:
+def test_what_another_process_says_is_fed(place: TimedPlace) -> None:
     store = place.open()
     cursor = store.changes_since(None).cursor
     others.run("add_exchanges", place.path, KEY, "there", "3")

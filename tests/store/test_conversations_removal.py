@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from tests.store import others
-from tests.store.kept import DAY, KEY, START, Kept, all_bytes, list_shown
+from tests.store.timed_place import DAY, KEY, START, TimedPlace, all_bytes, list_shown
 from turnleaf.core.messages import Message
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.db")
+def place(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.db")
 
 
 # Expiry
 
 
-def test_what_expires_leaves_no_byte(place: Kept) -> None:
+def test_what_expires_leaves_no_byte(place: TimedPlace) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange(KEY, "a secret to be erased", "A")
     place.now += 31 * DAY
@@ -31,7 +31,7 @@ def test_what_expires_leaves_no_byte(place: Kept) -> None:
     assert b"a secret to be erased" not in all_bytes(place)
 
 
-def test_a_title_goes_with_the_question_that_it_was_made_of(place: Kept) -> None:
+def test_a_title_goes_with_the_question_that_it_was_made_of(place: TimedPlace) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.add_exchange("renamed", "another secret", "A")
@@ -50,7 +50,7 @@ def test_a_title_goes_with_the_question_that_it_was_made_of(place: Kept) -> None
 # Erasing
 
 
-def test_clearing_leaves_no_byte_of_rows_that_were_moved(place: Kept) -> None:
+def test_clearing_leaves_no_byte_of_rows_that_were_moved(place: TimedPlace) -> None:
     """Rows that SQLite moved when others were deleted leave copies that it does not know."""
     store = place.open()
     for number in range(40):
@@ -66,7 +66,7 @@ def test_clearing_leaves_no_byte_of_rows_that_were_moved(place: Kept) -> None:
     assert list_shown(place.open(), "g")[-2] == "secret-g-39" * (1 + 39 % 9)
 
 
-def test_another_store_that_has_it_open_brings_nothing_back(place: Kept) -> None:
+def test_another_store_that_has_it_open_brings_nothing_back(place: TimedPlace) -> None:
     one, other = place.open(), place.open()
     for number in range(60):
         for name in "abc":
@@ -85,7 +85,7 @@ def test_another_store_that_has_it_open_brings_nothing_back(place: Kept) -> None
 
 
 def test_erasing_that_a_reader_hindered_is_finished_at_the_next_start(
-    place: Kept, caplog: pytest.LogCaptureFixture
+    place: TimedPlace, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     store.add_exchange(KEY, "a secret to be erased", "A")
@@ -102,7 +102,7 @@ def test_erasing_that_a_reader_hindered_is_finished_at_the_next_start(
 
 @pytest.mark.parametrize("number", [0, 2, 5])
 def test_what_a_killed_program_was_erasing_is_gone_after_the_next_start(
-    place: Kept, number: int
+    place: TimedPlace, number: int
 ) -> None:
     keys = [f"key-{letter}" for letter in "abcdefgh"]
     store = place.open()

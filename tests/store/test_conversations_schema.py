@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from tests.store.kept import KEY, Kept, exchange
+from tests.store.timed_place import KEY, TimedPlace, exchange
 from turnleaf.core.keys import EVERYONE, only
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.db")
+def place(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.db")
 
 
 VERSION_1 = """
@@ -45,14 +45,14 @@ PRAGMA user_version = 1;
 
 
 @pytest.fixture
-def older(place: Kept) -> Kept:
+def older(place: TimedPlace) -> TimedPlace:
     database = apsw.Connection(str(place.path))
     database.execute(VERSION_1)
     database.close()
     return place
 
 
-def test_a_database_of_version_1_is_upgraded_whole(older: Kept) -> None:
+def test_a_database_of_version_1_is_upgraded_whole(older: TimedPlace) -> None:
     store = older.open()
     assert [one.message.text for one in store.messages(KEY)] == ["客廳", "A"]
     assert [(one.id, one.parent) for one in store.messages(KEY)] == [(3, None), (6, 3)]
@@ -66,14 +66,14 @@ def test_a_database_of_version_1_is_upgraded_whole(older: Kept) -> None:
     assert len(store.changes_since(None).found) == 5
 
 
-def test_an_upgraded_database_is_not_upgraded_again(older: Kept) -> None:
+def test_an_upgraded_database_is_not_upgraded_again(older: TimedPlace) -> None:
     store = older.open()
     name = store.changes_since(None).database
     store.close()
     assert older.open().changes_since(None).database == name
 
 
-def test_an_upgrade_that_fails_leaves_version_1_as_it_was(older: Kept) -> None:
+def test_an_upgrade_that_fails_leaves_version_1_as_it_was(older: TimedPlace) -> None:
     database = apsw.Connection(str(older.path))
     database.execute("CREATE TABLE identity (something_else TEXT)")
     database.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.store.kept import DAY, KEY, START, Kept, list_shown
+from tests.store.timed_place import DAY, KEY, START, TimedPlace, list_shown
 from turnleaf.core.messages import Message
 
 if TYPE_CHECKING:
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "conversations.db")
+def place(tmp_path: Path) -> TimedPlace:
+    return TimedPlace(tmp_path / "conversations.db")
 
 
-def test_messages_of_another_file_are_taken_over_in_order_of_time_and_once(place: Kept) -> None:
+def test_messages_of_another_file_are_taken_over_in_order_of_time_and_once(
+    place: TimedPlace,
+) -> None:
     store = place.open()
     messages = [
         Message("assistant", "A2", START - DAY),
@@ -37,7 +39,7 @@ def test_messages_of_another_file_are_taken_over_in_order_of_time_and_once(place
     assert store.figures().oldest == START - 9 * DAY
 
 
-def test_what_is_taken_over_later_is_appended(place: Kept) -> None:
+def test_what_is_taken_over_later_is_appended(place: TimedPlace) -> None:
     store = place.open()
     store.add_exchange(KEY, "new", "A")
     assert store.take_over(KEY, [Message("user", "older", START - DAY)], title="x") == 1
@@ -48,7 +50,9 @@ def test_what_is_taken_over_later_is_appended(place: Kept) -> None:
     assert summary.title == "new"
 
 
-def test_what_is_not_plain_text_is_taken_over_once_and_none_is_lost(place: Kept) -> None:
+def test_what_is_not_plain_text_is_taken_over_once_and_none_is_lost(
+    place: TimedPlace,
+) -> None:
     store = place.open()
     calls = [
         Message("assistant", None, START, tool_calls=[{"id": name, "type": "function"}])
@@ -60,7 +64,7 @@ def test_what_is_not_plain_text_is_taken_over_once_and_none_is_lost(place: Kept)
     assert [one.message.call_ids for one in store.messages(KEY)][:2] == [["a"], ["b"]]
 
 
-def test_a_title_is_taken_over_with_a_new_conversation(place: Kept) -> None:
+def test_a_title_is_taken_over_with_a_new_conversation(place: TimedPlace) -> None:
     store = place.open()
     store.take_over(KEY, [Message("user", "later question", START)], title="first question")
     assert [one.title for one in store.summaries()] == ["first question"]

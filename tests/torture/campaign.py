@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.effort import sample
 from tests.torture.checker import Case
-from tests.torture.injected import Job
+from tests.torture.injection import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report, write_each
 from tests.torture.worker import outcomes

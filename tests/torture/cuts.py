@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.torture.disk import TRACED, Disk, Tree
-from tests.torture.injected import Job, threshold
+from tests.torture.injection import Job, threshold
 from tests.torture.rig import listing, program
 from tests.torture.trace import Call, parse
 from tests.torture.worker import outcomes
@@ -28,7 +28,7 @@ def record(
     for name in sorted({job.call for job in jobs}) if error else ():
         strace += ["-e", f"inject={name}:error={error}:when={threshold(name)}"]
     listed = listing(jobs, folder / "recorded.json")
-    ends = json.loads(program("injected", listed, folder / "recorded", under=strace))
+    ends = json.loads(program("injection", listed, folder / "recorded", under=strace))
     calls: dict[int, list[Call]] = {pid: [] for pid, _ in ends}
     marks = tuple(f"{pid} " for pid in calls)
     with log.open() as lines:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from tests.effort import LONG
 from tests.torture import checker
 from tests.torture.checker import Case
-from tests.torture.full import Limit
-from tests.torture.injected import Job, threshold
+from tests.torture.full_disk import Limit
+from tests.torture.injection import Job, threshold
 from tests.torture.plan import Writer
 from tests.torture.subjects import KINDS, LIMITS, MOVES, WHOLE
 from tests.torture.worker import outcomes
@@ -63,7 +63,7 @@ def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
     for job in jobs:
         Path(job.folder).mkdir(exist_ok=True)
     said = folder / "written"
-    program("injected", listing(jobs, folder / "writers.json"), said)
+    program("injection", listing(jobs, folder / "writers.json"), said)
     return [outcomes(lines) for lines in read_outcomes(said, len(jobs))]
 
 
@@ -112,7 +112,7 @@ def inject(
     strace = ["strace", "-f", "-y", *filtered, "-o", str(log), "-e", f"trace={','.join(calls)}"]
     for call in calls:
         strace += ["-e", f"inject={call}:{what}:when={threshold(call)}"]
-    ends = json.loads(program("injected", listed, answers, under=[*under, *strace]))
+    ends = json.loads(program("injection", listed, answers, under=[*under, *strace]))
     lines = _hit_lines(log)
     return [
         Hit(job, said, pid, status, lines.get(pid, ""))

@@ -50,7 +50,7 @@ def open_all(
         damages.append((kind, str(places), within))
     listed = folder / "damages.json"
     listed.write_text(json.dumps(damages))
-    answers = json.loads(program("damaged", listed))
+    answers = json.loads(program("damage_check", listed))
     assert answers.keys() == meant.keys()
     return report({meant[place]: found for place, found in answers.items() if found})
 

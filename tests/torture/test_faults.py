@@ -11,7 +11,7 @@ from tests.effort import LONG, sample, together
 from tests.torture.campaign import NOTHING, Start, aim, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injected import Job
+from tests.torture.injection import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS

@@ -11,8 +11,8 @@ import pytest
 from tests.effort import LONG, together
 from tests.torture.campaign import Start
 from tests.torture.checker import Case
-from tests.torture.full import PAGE, Limit
-from tests.torture.injected import Job
+from tests.torture.full_disk import PAGE, Limit
+from tests.torture.injection import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import (
     USUAL,
@@ -39,7 +39,9 @@ def run(
 ) -> str:
     """Return what was wrong with what the workers said or left, by their folders."""
     said = folder / "said"
-    ends = json.loads(program("full", listing(limits, folder / "limits.json"), said, under=under))
+    ends = json.loads(
+        program("full_disk", listing(limits, folder / "limits.json"), said, under=under)
+    )
     assert {status for _, status in ends} == {0}
     lines = read_outcomes(said, len(limits))
     found = {}

@@ -97,7 +97,7 @@ def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path
 DEADLY = """
 import os, signal, sys
 from datetime import datetime
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf import Assistant
 
 class DeadlyModel(ScriptedModel):

@@ -13,7 +13,7 @@ from tests.torture.campaign import NOTHING, Start
 from tests.torture.checker import Case
 from tests.torture.cuts import Cut, cuts, lay_out, record, replay, tree_of
 from tests.torture.disk import Disk, Tree
-from tests.torture.injected import Job
+from tests.torture.injection import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import KEPT, USUAL, check, copies, report
 from tests.torture.trace import Call

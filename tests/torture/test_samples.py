@@ -11,7 +11,7 @@ import pytest
 from tests.torture.campaign import MOST_HITS, NOTHING, complaints, kill_each
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injected import Job
+from tests.torture.injection import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import program
 from tests.torture.test_power_cuts import cut_everywhere

@@ -13,7 +13,7 @@ from threading import Event
 import pytest
 
 from tests.effort import LONG
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from tests.torture.children import start
 from tests.torture.editors import until
 from turnleaf.assistant import Assistant

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from tests.faces.http.conftest import DEADLINE_SECONDS
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

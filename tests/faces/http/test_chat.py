@@ -29,7 +29,7 @@ from tests.faces.http.listening import (
     wait_for_turns,
 )
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf.assistant import Assistant
 from turnleaf.core import messages
 from turnleaf.core.dialogue import Usage

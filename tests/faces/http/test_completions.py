@@ -28,7 +28,7 @@ from tests.faces.http.listening import (
     wait_for_turns,
 )
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import MARKED, WITHOUT_MARKS, ScriptedModel
+from tests.standins.scripted_model import MARKED, WITHOUT_MARKS, ScriptedModel
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, Usage
 from turnleaf.errors import ModelError
 from turnleaf.faces.http.completions import find_place

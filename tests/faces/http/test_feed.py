@@ -16,7 +16,7 @@ import pytest
 
 from tests.faces.http.conftest import Serve, Served
 from tests.faces.http.listening import Heard, Told, ask, listening, one, send_message
-from tests.standins.scripted import ScriptedModel, make_fact
+from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.errors import ModelError

@@ -18,7 +18,7 @@ from tests.faces.http.conftest import DEADLINE_SECONDS, make_data_folder, operat
 from tests.faces.http.conftest import Served as Running
 from tests.faces.http.listening import NO_TLS, EndlessModel
 from tests.postgres import empty_database
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from turnleaf.assistant import Assistant
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted_model import ScriptedModel
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SECONDS, SlackApi
 from turnleaf import Assistant
 from turnleaf.core.dialogue import Model

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.faces.slack.conftest import World
-from tests.standins.scripted import MARKED, WITHOUT_MARKS, make_fact
+from tests.standins.scripted_model import MARKED, WITHOUT_MARKS, make_fact
 from tests.standins.slack_api import BOT, SECONDS
 from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
 from turnleaf.core.keys import EVERYONE, only

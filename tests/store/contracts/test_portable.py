@@ -11,7 +11,7 @@ import pytest
 from tests.clocks import Clock
 from tests.postgres import empty_database
 from tests.store.contracts.conftest import BACKENDS, START
-from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
+from tests.store.contracts.contents import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.copying import MOST_LOOKS, SpaceCopy
 from turnleaf.core.memories import Memory
 from turnleaf.core.portable import PortablePart

@@ -16,7 +16,7 @@ from tests.effort import LONG, sample
 from tests.torture.campaign import KILLED, Start, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injected import Job
+from tests.torture.injection import Job
 from tests.torture.places import main_file
 from tests.torture.plan import Writer
 from tests.torture.rig import (
@@ -49,7 +49,7 @@ def bind(kind: str, places: Sequence[Path], folder: Path) -> list[str]:
         pairs.append((str(real), str(file)))
     listed = folder / f"pairs-{len(places)}.json"
     listed.write_text(json.dumps(pairs))
-    return ["unshare", "-rm", sys.executable, "-m", "tests.torture.bound", str(listed)]
+    return ["unshare", "-rm", sys.executable, "-m", "tests.torture.mounts", str(listed)]
 
 
 @pytest.mark.parametrize("kind", SINGLE_FILES)

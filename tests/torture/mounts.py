@@ -1,6 +1,6 @@
 """A program that mounts single files over others, as Docker does, and becomes a command.
 
-    unshare -rm python -m tests.torture.bound PAIRS.json COMMAND…
+    unshare -rm python -m tests.torture.mounts PAIRS.json COMMAND…
 
 PAIRS.json is a list of [file, place]; the mounts last as long as the command.
 """

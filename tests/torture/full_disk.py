@@ -1,6 +1,6 @@
 """A program whose forked children each run out of room at another byte, until one call fails.
 
-    python -m tests.torture.full JOBS.json SAID
+    python -m tests.torture.full_disk JOBS.json SAID
 
 A limit of N bytes for a file (RLIMIT_FSIZE) ends a write in its middle, as a full disk does.
 A limit of N pages is a file system that has N pages left (run it under `unshare -rm`). The

@@ -69,7 +69,7 @@ def main() -> None:
     global characters  # noqa: PLW0603
     count_patterns()
     assistant = import_module("turnleaf.assistant")
-    model = import_module("tests.standins.scripted").ScriptedModel
+    model = import_module("tests.standins.scripted_model").ScriptedModel
 
     def talk(question: str, answer: str) -> None:
         mouth = model(turns=[[answer]])
@@ -77,7 +77,7 @@ def main() -> None:
             tempfile.TemporaryDirectory() as folder,
             assistant.Assistant(folder, model=mouth) as one,
         ):
-            one.reply("cli:counted", question)
+            one.reply("cli:count", question)
             one.flush()
 
     talk("I live in Leeds. 我住在台北。", "The tables of both languages are read once.")

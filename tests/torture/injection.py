@@ -1,6 +1,6 @@
 """A program, run under strace, whose forked children are hit at one chosen system call each.
 
-    strace -f -e inject=CALLS:…:when=THRESHOLD python -m tests.torture.injected JOBS.json SAID
+    strace -f -e inject=CALLS:…:when=THRESHOLD python -m tests.torture.injection JOBS.json SAID
 
 strace counts the calls of each process by itself. A child that is to be hit at its n-th call
 first makes THRESHOLD - n calls that do nothing, so that one run of strace serves every n, and

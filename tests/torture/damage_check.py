@@ -1,6 +1,6 @@
 """A program that opens damaged files and says what it did to them that it should not.
 
-    python -m tests.torture.damaged DAMAGES.json
+    python -m tests.torture.damage_check DAMAGES.json
 
 DAMAGES.json is a list of [KIND, FOLDER, NAME]. FOLDER holds folders, each with a sound store in
 which the file NAME was damaged, and beside each a file FOLDER.original with the damaged bytes.

@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 KEY = "cli:session-1"
 
 
-class Kept:
+class TimedPlace:
     """A database, and stores opened there at one moment after another."""
 
     def __init__(self, path: Path) -> None:
@@ -42,5 +42,5 @@ def exchange(question: str, answer: str) -> list[Message]:
     return [Message("user", question), Message("assistant", answer)]
 
 
-def all_bytes(place: Kept) -> bytes:
+def all_bytes(place: TimedPlace) -> bytes:
     return b"".join(path.read_bytes() for path in place.path.parent.iterdir())

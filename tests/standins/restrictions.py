@@ -1,6 +1,6 @@
 """Becomes a command under a unit's restrictions, as systemd would begin it.
 
-python -m tests.standins.hardened UNIT COMMAND…
+python -m tests.standins.restrictions UNIT COMMAND…
 """
 
 from __future__ import annotations
