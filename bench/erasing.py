@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bench import samples
 from bench.scale import Scale
-from bench.stores import Filled, make_stores, open_store
+from bench.stores import FilledStore, make_stores, open_store
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     )
 
 
-def _erase(both: Filled, remove: Callable[[str], object]) -> Batch:
+def _erase(both: FilledStore, remove: Callable[[str], object]) -> Batch:
     keys = iter(both.keys)
 
     def batch() -> list[Work]:
@@ -48,7 +48,7 @@ def _erase(both: Filled, remove: Callable[[str], object]) -> Batch:
     return batch
 
 
-def _waits(both: Filled) -> list[float]:
+def _waits(both: FilledStore) -> list[float]:
     """Erase while another process writes; return how long each of its calls took."""
     spawn = multiprocessing.get_context("spawn")
     waits: SimpleQueue[list[float]] = spawn.SimpleQueue()

@@ -11,7 +11,7 @@ from random import Random
 from bench import samples
 from bench.samples import Exchange
 from bench.scale import Scale
-from bench.stores import Filled, make_long_stores, make_stores, open_store
+from bench.stores import FilledStore, make_long_stores, make_stores, open_store
 from bench.timing import Aim, Batch, Row, Work, compare
 
 JSON_AIM = {100: Aim(cpu=3, wall=3)}
@@ -51,18 +51,18 @@ def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -
 def _in_turn(folder: Path, scale: Scale) -> Row:
     """Run two programs that write in turn: each finds a file that it does not know."""
     with make_stores(folder, ".json", TWO_PROGRAMS) as both:
-        other = Filled(open_store(both.store.location), both.bare, both.keys)
+        other = FilledStore(open_store(both.store.location), both.bare, both.keys)
         ours = _batches(both, [_add_to(both), _add_to(other)], 6)
         yardstick = _batches(both, [both.bare.add_exchange], 6)
         costs = compare(ours, yardstick, scale.rounds)
     return Row(f"the same by two programs in turn, .json of {TWO_PROGRAMS}", *costs)
 
 
-def _add_to(both: Filled) -> Callable[[str, Exchange], None]:
+def _add_to(both: FilledStore) -> Callable[[str, Exchange], None]:
     return lambda key, one: both.store.add_exchange(key, one.question, one.answer)
 
 
-def _batches(both: Filled, adds: list[Callable[[str, Exchange], None]], calls: int) -> Batch:
+def _batches(both: FilledStore, adds: list[Callable[[str, Exchange], None]], calls: int) -> Batch:
     random = Random(0)
 
     def batch() -> list[Work]:

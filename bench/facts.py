@@ -30,7 +30,7 @@ TURNS = "turn"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardMessage:
     """A message of a user, where it comes from, and whether a reader marked it as telling."""
 
     text: str
@@ -78,7 +78,7 @@ def learn(text: str) -> list[str]:
     return [found.content for found in sure_facts(text, SAID_AT)]
 
 
-def read_messages(paths: Iterable[Path], half: str) -> Iterator[Heard]:
+def read_messages(paths: Iterable[Path], half: str) -> Iterator[HeardMessage]:
     """Return the messages of users in some files, of one half."""
     for path in paths:
         data = json.loads(path.read_text("utf-8"))
@@ -127,18 +127,18 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-def _read_rows(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[int, Heard]]:
+def _read_rows(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[int, HeardMessage]]:
     for row in rows:
-        yield row["id"], Heard(row["text"], row["lang"], row["source"], row["durable"])
+        yield row["id"], HeardMessage(row["text"], row["lang"], row["source"], row["durable"])
 
 
-def _read_documents(data: dict[str, Any], source: str) -> Iterator[tuple[int, Heard]]:
+def _read_documents(data: dict[str, Any], source: str) -> Iterator[tuple[int, HeardMessage]]:
     """Return what was said in a set of documents, each a message or a dialogue with a user."""
     language = "zh" if data["lang"].startswith("zh") else "en"
     documents = (one["text"] for scope in data["scopes"] for one in scope["docs"])
     told = filter(None, (_words_of_user(text, data["unit"]) for text in documents))
     for number, messages in enumerate(told, 1):
-        yield from ((number, Heard(text, language, source)) for text in messages)
+        yield from ((number, HeardMessage(text, language, source)) for text in messages)
 
 
 def _words_of_user(text: str, unit: str) -> list[str]:

@@ -64,7 +64,7 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class NotesIndex:
     """An index over a small memory and many notes, and a yardstick that holds the same."""
 
     index: Index
@@ -77,7 +77,7 @@ class Indexed:
 @contextmanager
 def fill_index(
     folder: Path, notes: int, facts: int, embedder: Embedder | None = None
-) -> Iterator[Indexed]:
+) -> Iterator[NotesIndex]:
     """Fill an index and a yardstick in a folder of their own, and remove it in the end."""
     with TemporaryDirectory(dir=folder) as name:
         place = Path(name)
@@ -89,7 +89,7 @@ def fill_index(
         raw = Raw(place / "raw.sqlite")
         raw.fill(passages)
         files = [*Files(memory.location).paths(), *Files(place / "daily").paths()]
-        yield Indexed(index, raw, memory, files, [*{one.text: None for one in passages}])
+        yield NotesIndex(index, raw, memory, files, [*{one.text: None for one in passages}])
         index.close()
         raw.close()
 

@@ -23,7 +23,7 @@ AIM = Aim(cpu=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildCost:
     """What a build took: seconds of both kinds, and the most memory before it and in the end."""
 
     wall: float
@@ -46,7 +46,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         yield Row(f"{title}, against {PASSAGES_PER_SECOND:,} a second", cost, Cost(aim, aim), AIM)
 
 
-def _builds(folder: Path, scale: Scale, language: str) -> list[Built]:
+def _builds(folder: Path, scale: Scale, language: str) -> list[BuildCost]:
     corpus.write_days(folder / "daily", scale.indexed, (language,))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as fresh:
@@ -54,7 +54,7 @@ def _builds(folder: Path, scale: Scale, language: str) -> list[Built]:
         return [fresh.submit(_build, path, scale.indexed).result() for path in paths]
 
 
-def _build(path: Path, expected: int) -> Built:
+def _build(path: Path, expected: int) -> BuildCost:
     index = Index(path, [path.with_name("daily")])
     before = _peak_megabytes()
     wall, cpu = time.perf_counter(), time.process_time()
@@ -63,7 +63,7 @@ def _build(path: Path, expected: int) -> Built:
     if added != expected:
         message = f"{added} passages were taken in, not {expected}"
         raise RuntimeError(message)
-    return Built(wall, cpu, before, _peak_megabytes())
+    return BuildCost(wall, cpu, before, _peak_megabytes())
 
 
 def _peak_megabytes() -> float:

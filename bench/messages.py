@@ -44,7 +44,7 @@ READER = Reader("cli:another", "", is_prompt=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageIndex:
     """Messages in an index, and yardsticks that hold the same."""
 
     store: ConversationStore
@@ -89,7 +89,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 
 @contextmanager
-def fill_messages(folder: Path, count: int) -> Iterator[Said]:
+def fill_messages(folder: Path, count: int) -> Iterator[MessageIndex]:
     """Fill a database of messages, an index with vectors over it, and the yardsticks."""
     with TemporaryDirectory(dir=folder) as name:
         place = Path(name)
@@ -103,7 +103,7 @@ def fill_messages(folder: Path, count: int) -> Iterator[Said]:
         raw = Raw(place / "raw.sqlite")
         raw.fill(Passage(text, 1, date=samples.START.date().isoformat()) for text in texts)
         try:
-            yield Said(store, index, raw, Exact(RandomMeanings().embed(texts)))
+            yield MessageIndex(store, index, raw, Exact(RandomMeanings().embed(texts)))
         finally:
             index.close()
             store.close()
@@ -132,7 +132,7 @@ def _print_size(folder: Path, count: int, title: str) -> None:
     )
 
 
-def _search(both: Said, scale: Scale, title: str) -> Row:
+def _search(both: MessageIndex, scale: Scale, title: str) -> Row:
     asked = corpus.queries()[: len(corpus.ASKED)]
     ours: list[Work] = [
         partial(both.index.search, question, PROMPT_LIMIT, floor=False, reader=READER)
@@ -144,7 +144,7 @@ def _search(both: Said, scale: Scale, title: str) -> Row:
     return Row(name, *costs, SEARCH_AIM)
 
 
-def _syncs(both: Said, scale: Scale, title: str) -> Iterator[Row]:
+def _syncs(both: MessageIndex, scale: Scale, title: str) -> Iterator[Row]:
     newest: list[Work] = [both.raw.newest]
     costs = compare(lambda: [both.index.sync], lambda: newest, scale.rounds)
     yield Row(f"look for new messages, none among {title}, against the newest row", *costs)
@@ -161,7 +161,7 @@ def _syncs(both: Said, scale: Scale, title: str) -> Iterator[Row]:
     yield Row(f"one new message taken in among {title}, against a row of raw FTS5", *costs)
 
 
-def _waits(both: Said, conversations: int) -> list[float]:
+def _waits(both: MessageIndex, conversations: int) -> list[float]:
     """Erase while another process searches; return how long each of its searches took."""
     spawn = multiprocessing.get_context("spawn")
     waits: SimpleQueue[list[float]] = spawn.SimpleQueue()

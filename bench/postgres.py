@@ -77,7 +77,7 @@ HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class OperationCost:
     """What one operation costs: CPU seconds, wall seconds, messages to the server and bytes."""
 
     client: float
@@ -327,7 +327,7 @@ def _run_bare(
         place.admin.execute("COMMIT")
 
 
-def measure(place: Place, work: Callable[[int], object], numbers: Sequence[int]) -> Spent:
+def measure(place: Place, work: Callable[[int], object], numbers: Sequence[int]) -> OperationCost:
     """Do something for each number, timed; then for three more, with all that is sent counted."""
     *timed, first, second, third = numbers
     work(timed[0])
@@ -347,7 +347,7 @@ def measure(place: Place, work: Callable[[int], object], numbers: Sequence[int])
     cuts = quantiles(walls, n=100, method="inclusive")
     count = len(walls)
     client, server = (one - other for one, other in zip(after, before, strict=True))
-    return Spent(
+    return OperationCost(
         client / count, server / count, cuts[49], cuts[98], trips / 3, size / 3,
         float(written) / count,
     )  # fmt: skip
@@ -406,7 +406,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _row(name: str, place: Place, ours: Spent, bare: Spent) -> list[str]:
+def _row(name: str, place: Place, ours: OperationCost, bare: OperationCost) -> list[str]:
     def ratio(one: float, other: float) -> str:
         return f"{one / other:.1f}" if other else ""
 

@@ -9,7 +9,7 @@ from random import Random
 
 from bench import samples
 from bench.scale import Scale
-from bench.stores import Filled, make_long_stores, make_stores
+from bench.stores import FilledStore, make_long_stores, make_stores
 from bench.timing import Aim, Batch, Row, Work, compare
 
 DATABASE_AIM = Aim(cpu=2)
@@ -57,7 +57,7 @@ def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -
     return Row(f"20 messages read, {suffix} of {count:,} conversations", *costs, aim)
 
 
-def _batches(both: Filled, read: Callable[[str], object], calls: int) -> Batch:
+def _batches(both: FilledStore, read: Callable[[str], object], calls: int) -> Batch:
     random = Random(0)
 
     def batch() -> list[Work]:

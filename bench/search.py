@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from bench import corpus, samples
-from bench.indexes import Indexed, expression, fill_index
+from bench.indexes import NotesIndex, expression, fill_index
 from bench.plot import Curve
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Row, Work, compare
@@ -48,7 +48,7 @@ def curves(measured: Sequence[Row], scale: Scale) -> list[Curve]:
     ]
 
 
-def _by_words(scale: Scale, count: int, filled: Indexed) -> Row:
+def _by_words(scale: Scale, count: int, filled: NotesIndex) -> Row:
     asked = corpus.queries()
     ours: list[Work] = [partial(filled.index.search, query, mode="lexical") for query in asked]
     yardstick: list[Work] = [partial(filled.raw.best, expression(query)) for query in asked]
@@ -56,7 +56,7 @@ def _by_words(scale: Scale, count: int, filled: Indexed) -> Row:
     return Row(_words_name(count), *costs, WORDS_AIM)
 
 
-def _look(scale: Scale, filled: Indexed) -> Row:
+def _look(scale: Scale, filled: NotesIndex) -> Row:
     """Look at files that did not change, as each search does before it answers."""
 
     def stat_each() -> None:
@@ -68,7 +68,7 @@ def _look(scale: Scale, filled: Indexed) -> Row:
     return Row(name, *costs)
 
 
-def _measure_additions(scale: Scale, sizes: dict[int, Indexed]) -> Iterator[Row]:
+def _measure_additions(scale: Scale, sizes: dict[int, NotesIndex]) -> Iterator[Row]:
     smallest, *larger = sizes
     least = sizes[smallest]
     alone = _adds(least, scale.facts, _add)
@@ -81,7 +81,7 @@ def _measure_additions(scale: Scale, sizes: dict[int, Indexed]) -> Iterator[Row]
         yield Row(_name_addition(count, smallest), *costs, CONSTANT_AIM)
 
 
-def _adds(filled: Indexed, facts: int, add: Callable[[Index, MemoryStore, str], None]) -> Batch:
+def _adds(filled: NotesIndex, facts: int, add: Callable[[Index, MemoryStore, str], None]) -> Batch:
     random = Random(3)
 
     def batch() -> list[Work]:

@@ -120,7 +120,7 @@ def fill_folder(folder: Path, facts: int = FACTS, notes: int = NOTES) -> DataFol
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServerProcess:
     """A server that runs in a process of its own."""
 
     process: subprocess.Popen[str]
@@ -128,7 +128,7 @@ class Served:
 
 
 @contextmanager
-def run_server(place: DataFolder) -> Iterator[Served]:
+def run_server(place: DataFolder) -> Iterator[ServerProcess]:
     """Run `turnleaf serve`, and shut it down cleanly unless it has ended already."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environment = {**given, **SETTINGS, "HOME": str(place.path)}
@@ -139,7 +139,7 @@ def run_server(place: DataFolder) -> Iterator[Served]:
         try:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             address = process.stdout.readline().split()[-1]
-            yield Served(process, int(address.rstrip("/").rpartition(":")[2]))
+            yield ServerProcess(process, int(address.rstrip("/").rpartition(":")[2]))
         finally:
             process.terminate()
 
@@ -147,7 +147,7 @@ def run_server(place: DataFolder) -> Iterator[Served]:
 # The clients.
 
 
-class Refused(Exception):
+class Refusal(Exception):
     """A response that is not a success."""
 
 
@@ -191,7 +191,7 @@ class Visitor:
                 self.visit(kind)
             while not is_over():
                 self.visit(*self.random.choices([*kinds], [*kinds.values()]))
-        except (Refused, OSError, HTTPException) as error:
+        except (Refusal, OSError, HTTPException) as error:
             self._outcome.errors.append(f"{self.name}: {type(error).__name__}: {error}")
         return self.outcome()
 
@@ -264,7 +264,7 @@ class Visitor:
         self._answered = time.perf_counter()
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
             message = f"{method} {path} was answered with {answer.status}: {text.decode()}"
-            raise Refused(message)
+            raise Refusal(message)
         for name in filter(None, (kind, part and f"{kind}: {part}")):
             self.waits[name].append(self._answered - began)
         return json.loads(text)

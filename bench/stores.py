@@ -17,7 +17,7 @@ from turnleaf import ConversationStore, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledStore:
     """A store, a yardstick of the same content, and the names of their conversations."""
 
     store: ConversationStore
@@ -26,7 +26,7 @@ class Filled:
 
 
 @contextmanager
-def make_stores(folder: Path, suffix: str, conversations: int) -> Iterator[Filled]:
+def make_stores(folder: Path, suffix: str, conversations: int) -> Iterator[FilledStore]:
     """Fill a store and a yardstick in a folder of their own, and remove it in the end."""
     with make_stores_with(folder, suffix, _content(conversations)) as both:
         yield both
@@ -35,19 +35,19 @@ def make_stores(folder: Path, suffix: str, conversations: int) -> Iterator[Fille
 @contextmanager
 def make_stores_with(
     folder: Path, suffix: str, content: dict[str, list[Exchange]]
-) -> Iterator[Filled]:
+) -> Iterator[FilledStore]:
     """Fill a store and a yardstick with given conversations."""
     with TemporaryDirectory(dir=folder) as name:
         store = fill_store(Path(name) / f"conversations{suffix}", content)
         bare = Bare(Path(name) / "bare.sqlite")
         bare.fill(content.items())
-        yield Filled(store, bare, list(content))
+        yield FilledStore(store, bare, list(content))
         store.close()
         bare.close()
 
 
 @contextmanager
-def make_long_stores(folder: Path, exchanges: int) -> Iterator[Filled]:
+def make_long_stores(folder: Path, exchanges: int) -> Iterator[FilledStore]:
     """Fill a database and a yardstick with one conversation of so many exchanges."""
     random = Random(exchanges)
     content = {samples.key(0): [samples.exchange(random) for _ in range(exchanges)]}

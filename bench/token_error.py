@@ -27,7 +27,7 @@ Kinds = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class TokenCounts:
     """The counts of some texts, and how many megabytes a second that took."""
 
     counts: list[int]
@@ -112,12 +112,12 @@ def _percentiles(ratios: list[float]) -> tuple[float, float, float]:
     return cuts[0], cuts[9], cuts[18]
 
 
-def _count(texts: list[str], count: Count) -> Counted:
+def _count(texts: list[str], count: Count) -> TokenCounts:
     since = time.process_time()
     counts = [count(text) for text in texts]
     seconds = max(time.process_time() - since, 1e-9)
     size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return Counted(counts, size / seconds / 1e6)
+    return TokenCounts(counts, size / seconds / 1e6)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ HITS = 100
 """How many passages a turn looks at."""
 
 
-class Entered(ModelError):
+class ModelReached(ModelError):
     """The model was called, and that is enough."""
 
 
@@ -59,7 +59,7 @@ class Mouth:
         """Answer in one piece."""
         self.prompts[:] = [prompt]
         if not self.answer:
-            raise Entered
+            raise ModelReached
         return iter([Text(self.answer)])
 
     def generate_json(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
@@ -88,7 +88,7 @@ class Talk:
     def enter(self, question: str) -> None:
         """Go through a turn until the model is called."""
         self.model.answer = ""
-        with suppress(Entered):
+        with suppress(ModelReached):
             list(self.assistant.stream(KEY, question))
 
     def prompt(self, question: str) -> Prompt:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import corpus
-from bench.indexes import BEST, Indexed, expression, fill_index
+from bench.indexes import BEST, NotesIndex, expression, fill_index
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
 from turnleaf.core.search.vectors import SENTENCES
@@ -69,7 +69,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             yield from _rows(scale, count, filled, Exact(vectors))
 
 
-def _rows(scale: Scale, count: int, filled: Indexed, exact: Exact) -> Iterator[Row]:
+def _rows(scale: Scale, count: int, filled: NotesIndex, exact: Exact) -> Iterator[Row]:
     asked = corpus.queries()[: len(corpus.ASKED)]
     search = filled.index.search
     _check(filled, exact, asked)
@@ -104,7 +104,7 @@ def _each(work: Callable[[str], object], queries: Sequence[str]) -> Batch:
     return lambda: calls
 
 
-def _check(filled: Indexed, exact: Exact, queries: Sequence[str]) -> None:
+def _check(filled: NotesIndex, exact: Exact, queries: Sequence[str]) -> None:
     """Refuse to compare two that do not find the same."""
     for query in queries:
         hits = filled.index.search(query, mode="vector", floor=False)

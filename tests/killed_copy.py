@@ -13,7 +13,7 @@ from turnleaf.core.portable import PortablePart
 from turnleaf.store.contracts import Portable, PortableSpace, Stores
 
 
-class _Counted:
+class _Countdown:
     """A store whose writes are counted down; the last is killed, before it or in the middle."""
 
     def __init__(self, store: Portable, left: list[int]) -> None:
@@ -37,7 +37,7 @@ class _Space:
         self._space, self._left = space, left
 
     def list_stores(self) -> Sequence[Portable]:
-        return [_Counted(one, self._left) for one in self._space.list_stores()]
+        return [_Countdown(one, self._left) for one in self._space.list_stores()]
 
 
 def main(source: str, target: str, writes: str) -> None:

@@ -1046,7 +1046,7 @@ class TestLearning:
             assistant.flush()
         assert len(model.extractions) == 1
         assert contents(assistant) == ["My dog is called Rex"]
-        assert assistant.learning.spent(MONDAY.date()) == {"scripted": 1}
+        assert assistant.learning.count_calls(MONDAY.date()) == {"scripted": 1}
 
     def test_a_switch_turns_learning_off_and_on_while_it_runs(
         self, reopen: Reopen, tmp_path: Path

@@ -30,7 +30,7 @@ any_one = st.integers(0, 10**6)
 
 
 @dataclass
-class Known:
+class Expectation:
     """All that should be known of one conversation."""
 
     waiting: dict[str, str | None] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Orders(RuleBasedStateMachine):
         self.now = START
         self.folder = self.ground / "0"
         self.stores = [self.open_store(), self.open_store()]
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, Expectation] = {}
         self.batches: list[Batch] = []
         self.decided: dict[str, tuple[str, str, str | None]] = {}
         self.problems: dict[str, str | None] = {}
@@ -84,8 +84,8 @@ class Orders(RuleBasedStateMachine):
     def store(self, which: int) -> LearningStore:
         return self.stores[which % len(self.stores)]
 
-    def of(self, key: str) -> Known:
-        return self.known.setdefault(key, Known())
+    def of(self, key: str) -> Expectation:
+        return self.known.setdefault(key, Expectation())
 
     def is_live(self, batch: Batch) -> bool:
         held = self.of(batch.key).held

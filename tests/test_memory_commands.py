@@ -115,7 +115,7 @@ class Steps:
     calls: Iterator[int] = field(default_factory=count)
 
     def watch(self, store: object) -> Any:  # noqa: ANN401 - stands in for any store
-        return _Watched(store, self)
+        return _StepRecorder(store, self)
 
     def take(self) -> None:
         if next(self.calls) == self.at:
@@ -128,7 +128,7 @@ class Steps:
 
 
 @dataclass
-class _Watched:
+class _StepRecorder:
     store: object
     steps: Steps
 

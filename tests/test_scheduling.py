@@ -284,13 +284,13 @@ def test_a_model_that_fails_is_on_record_with_its_reason(
 def test_what_nobody_foresaw_is_on_record_and_stops_no_other_run(
     own: Assistant, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(_schedule: Schedule, _run: Run, _text: str) -> None:
+    def fail(_schedule: Schedule, _run: Run, _text: str) -> None:
         raise RuntimeError("盒子壞了")
 
     own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
     own.schedules.add(PROMPT, "every 15m")
     clock.pass_time(minutes=15)
-    assert Runner(own, {"slack": broken}).make_due() == 2
+    assert Runner(own, {"slack": fail}).make_due() == 2
     first, second = (one.runs[-1] for one in own.schedules.get_all())
     assert (first.state, second.state) == ("failed", "done")
     assert first.error == "something unexpected: RuntimeError: 盒子壞了"

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from turnleaf.turn import Composed, Reply, Turn, TurnEvent, TurnRequest
 else:
 
-    class _LoadedByNeed:
+    class _LazyModule:
         """A module that only a turn needs: to import an `Assistant` takes half the time without."""
 
         def __init__(self, name: str) -> None:
@@ -68,8 +68,8 @@ else:
         def __getattr__(self, name: str) -> object:
             return getattr(import_module(self._name), name)
 
-    commands = _LoadedByNeed("turnleaf.memory_commands")
-    turns = _LoadedByNeed("turnleaf.turn")
+    commands = _LazyModule("turnleaf.memory_commands")
+    turns = _LazyModule("turnleaf.turn")
 
 __all__ = ["Assistant"]
 

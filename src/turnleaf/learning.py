@@ -308,7 +308,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ModelFindings:
     """What a model has found, the first message that it has not read, and why."""
 
     proposals: tuple[Proposal, ...] = ()
@@ -353,7 +353,7 @@ class Extraction:
     def _learn_from(self, batch: Batch, settings: Settings, model: Model | None) -> Outcome:
         try:
             said = [_make_said(queued) for queued in batch.messages]
-            asked = self._ask(batch, said, settings, model) if model else _Asked()
+            asked = self._ask(batch, said, settings, model) if model else _ModelFindings()
             made = self._decide(batch, self._choose_wanted(batch, asked.proposals))
         # Also when interrupted: only a kill may leave the attempt counted against the messages.
         except BaseException as error:
@@ -378,7 +378,7 @@ class Extraction:
 
     def _ask(
         self, batch: Batch, said: Sequence[TranscriptMessage], settings: Settings, model: Model
-    ) -> _Asked:
+    ) -> _ModelFindings:
         """Ask a model for the facts in the messages, part by part, up to where it fails."""
         known, found = self.stores.facts.get_all(), tuple[Proposal, ...]()
         window = Window(getattr(model, "context_window", None))
@@ -391,10 +391,10 @@ class Extraction:
                 answer = model.generate_json(request.system, request.text, answer_schema())
                 reading = read_answer(answer, request.portion.said, known)
             except ModelError as error:
-                return _Asked(found, _make_unread(request, error), error)
+                return _ModelFindings(found, _make_unread(request, error), error)
             self._note_reading(reading, model)
             found += tuple(map(request.portion.place, reading.proposals))
-        return _Asked(found)
+        return _ModelFindings(found)
 
     def _find_earlier(self, batch: Batch) -> list[TranscriptMessage]:
         """Return the last messages before these, as far as they are the user's or answers."""

@@ -237,7 +237,7 @@ class Settings:
         environ: Mapping[str, str] = ENVIRONMENT,
     ) -> Settings:
         """Return what holds where `config`, which is kept at a place, says something by key."""
-        given = _Given(environ, config, where)
+        given = _SettingSources(environ, config, where)
         found = {one.field: value for one in SETTINGS if (value := given.find(one))}
         older = None if _KEEP_DAYS in found else given.find_older_keep_days()
         found |= {_KEEP_DAYS: older} if older else {}
@@ -306,7 +306,7 @@ REPLACED = {"conversationKeepDays": (_ARCHIVE, _ARCHIVE_DAYS)}
 """Settings of older versions by the key that stands for them now; still read, never written."""
 
 
-class _Found(NamedTuple):
+class _FoundValue(NamedTuple):
     """A value that was set: where, and by which name."""
 
     value: Any
@@ -315,26 +315,26 @@ class _Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _SettingSources:
     """What the environment and the config file say."""
 
     environ: Mapping[str, str]
     config: Mapping[str, Any]
     place: str | Path
 
-    def find(self, setting: Setting) -> _Found | None:
+    def find(self, setting: Setting) -> _FoundValue | None:
         """Return what was set, the environment before the file."""
         text = self.environ.get(setting.variable)
         if text:
             value = check_value(setting, text, setting.variable)
-            return _Found(value, "environment", setting.variable)
+            return _FoundValue(value, "environment", setting.variable)
         if setting.key in self.config:
             where = f'"{setting.key}" in {self.place}'
             value = check_value(setting, self.config[setting.key], where)
-            return _Found(value, "file", setting.key)
+            return _FoundValue(value, "file", setting.key)
         return None
 
-    def find_older_keep_days(self) -> _Found | None:
+    def find_older_keep_days(self) -> _FoundValue | None:
         """Return for how many days messages were kept where an older version was told so."""
         archive, days = self.find(_ARCHIVE), self.find(_ARCHIVE_DAYS)
         if archive and not archive.value:

@@ -77,7 +77,7 @@ os._exit(code if code >= 0 else 128 - code)
 """
 
 
-class Forked:
+class Fork:
     """A running `turnleaf`, with the few methods of `subprocess.Popen` that tests use."""
 
     def __init__(self, status: int) -> None:
@@ -130,7 +130,7 @@ def fork(
     environ: Mapping[str, str],
     *,
     is_powerless: bool = False,
-) -> Forked:
+) -> Fork:
     """Run `turnleaf` with these descriptors for its input, its output and its errors.
 
     One that is powerless may do no more than the modes of files allow, though it is root.
@@ -139,19 +139,19 @@ def fork(
     return _fork(wish, streams, environ)
 
 
-def fork_python(code: str, streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
+def fork_python(code: str, streams: Sequence[int], environ: Mapping[str, str]) -> Fork:
     """Run Python code, for which warnings are errors, with these descriptors for its streams."""
     return _fork({"code": code}, streams, environ)
 
 
-def _fork(what: dict[str, object], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
+def _fork(what: dict[str, object], streams: Sequence[int], environ: Mapping[str, str]) -> Fork:
     status, its = os.pipe()
     wish = what | {"environ": dict(environ), "folder": os.getcwd()}  # noqa: PTH109
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(forker.find())
         socket.send_fds(line, [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
-    return Forked(status)
+    return Fork(status)
 
 
 def make_program(folder: Path) -> str:

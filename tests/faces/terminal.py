@@ -8,7 +8,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.faces.forking import Forked, fork
+from tests.faces.forking import Fork, fork
 
 SECONDS = 300
 
@@ -16,7 +16,7 @@ SECONDS = 300
 class Terminal:
     """What a person sees and types."""
 
-    def __init__(self, process: Forked, descriptor: int) -> None:
+    def __init__(self, process: Fork, descriptor: int) -> None:
         self.process = process
         self._descriptor = descriptor
         self._seen = b""

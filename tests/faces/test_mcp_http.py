@@ -14,7 +14,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Served, calling, make_data_folder, serving
+from tests.faces.http.conftest import (
+    DEADLINE_SECONDS,
+    RunningServer,
+    calling,
+    make_data_folder,
+    serving,
+)
 from tests.page.proxying import PREFIX, run_proxy
 from turnleaf import Assistant
 from turnleaf.faces.cli import main
@@ -34,22 +40,22 @@ def tool(name: str, **arguments: str) -> dict[str, object]:
 
 
 @contextmanager
-def run_server(home: Path, token: str | None = None) -> Iterator[Served]:
+def run_server(home: Path, token: str | None = None) -> Iterator[RunningServer]:
     with make_data_folder(home) as folder:
         assistant = Assistant(DataFolder(folder, "a test"))
         with serving(assistant, token=token) as url:
-            yield Served(url, folder, assistant)
+            yield RunningServer(url, folder, assistant)
         assistant.close(flush=False)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with run_server(tmp_path_factory.mktemp("served")) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def client(server: Served) -> Iterator[httpx2.Client]:
+def client(server: RunningServer) -> Iterator[httpx2.Client]:
     with calling(server) as client:
         yield client
 
@@ -68,7 +74,7 @@ def expect_problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
 
 
 def test_a_tool_works_on_the_memory_that_the_server_has(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     saved = read_result(client.post("/mcp", json=tool("append_memory", fact=FACT)))[
         "structuredContent"
@@ -88,7 +94,7 @@ def test_a_client_of_a_server_that_has_ended_is_answered_by_the_next(client: htt
 
 
 def test_a_setting_that_somebody_changed_holds_in_the_next_call(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     path = server.folder / CONFIG_NAME
     before = path.read_text("utf-8")
@@ -120,7 +126,7 @@ def test_it_is_no_part_of_the_contract_of_the_api(client: httpx2.Client) -> None
     ],
 )
 def test_what_may_not_ask_the_server_may_not_ask_here(
-    server: Served, client: httpx2.Client, headers: dict[str, str], status: int
+    server: RunningServer, client: httpx2.Client, headers: dict[str, str], status: int
 ) -> None:
     expect_problem(
         client.post("/mcp", json=tool("append_memory", fact=FACT), headers=headers), status
@@ -129,7 +135,7 @@ def test_what_may_not_ask_the_server_may_not_ask_here(
 
 
 def test_a_message_may_be_as_long_as_any_other_request(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     expect_problem(client.post("/mcp", json=tool("append_memory", fact="燈" * 4 * MB)), 413)
     assert server.assistant.memory.get_all() == []
@@ -159,7 +165,7 @@ def test_a_request_whose_id_is_neither_text_nor_a_whole_number_is_an_error_of_th
 
 
 def test_half_a_character_does_not_keep_a_fact_from_being_saved(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     body = json.dumps(tool("append_memory", fact="小明\ud83d和\U0001f4a1"))
     answer = client.post("/mcp", content=body, headers={"Content-Type": "application/json"})
@@ -168,7 +174,7 @@ def test_half_a_character_does_not_keep_a_fact_from_being_saved(
     server.assistant.memory.delete(saved["id"])
 
 
-def test_it_is_reached_below_a_prefix(server: Served) -> None:
+def test_it_is_reached_below_a_prefix(server: RunningServer) -> None:
     with run_proxy(int(server.url.rpartition(":")[2])) as proxy:
         url = f"http://127.0.0.1:{proxy.server_port}{PREFIX}/mcp"
         host = {"Host": server.url.removeprefix("http://")}

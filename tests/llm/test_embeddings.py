@@ -102,7 +102,7 @@ class Reply:
 
 
 @dataclass
-class Asked:
+class EmbeddingRequest:
     path: str
     headers: dict[str, str]
     body: Any
@@ -118,7 +118,7 @@ class Endpoint(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), EmbeddingsHandler)
         self.replies = deque[Reply]()
-        self.asked: list[Asked] = []
+        self.asked: list[EmbeddingRequest] = []
         self.root = f"http://127.0.0.1:{self.server_port}"
         self.url = f"{self.root}/v1"
 
@@ -128,7 +128,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(Asked(self.path, dict(self.headers), body))
+        self.server.asked.append(EmbeddingRequest(self.path, dict(self.headers), body))
         reply = self.server.replies.popleft() if self.server.replies else Reply()
         answer = right_answer(body["input"]) if reply.body is None else reply.body
         if reply.status:
@@ -137,7 +137,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
             self.wfile.write(answer)
 
     def do_GET(self) -> None:
-        self.server.asked.append(Asked(self.path, dict(self.headers), None))
+        self.server.asked.append(EmbeddingRequest(self.path, dict(self.headers), None))
         self.answer(Reply(), b"{}")
 
     def answer(self, reply: Reply, body: bytes) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import httpx2
 
-from tests.faces.forking import Forked, fork
+from tests.faces.forking import Fork, fork
 from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder, Settings
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -39,7 +39,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 class PageServer:
     """A server that runs over a data folder."""
 
-    def __init__(self, address: str, data: Path, process: Forked) -> None:
+    def __init__(self, address: str, data: Path, process: Fork) -> None:
         self.address = address
         self.data = data
         self.process = process
@@ -187,7 +187,7 @@ def _silent(home: Path) -> dict[str, str]:
     }
 
 
-def _address(process: Forked, out: TextIO) -> str:
+def _address(process: Fork, out: TextIO) -> str:
     """Wait until the server says where it is."""
     guard = threading.Timer(SECONDS, process.kill)
     guard.start()

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served, calling, make_data_folder, serving
+from tests.faces.http.conftest import RunningServer, calling, make_data_folder, serving
 from turnleaf import Assistant
 
 MEMORY = Path("data/prompts/memory/MEMORY.md")
@@ -19,7 +19,7 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 def client(tmp_path: Path) -> Iterator[httpx2.Client]:
     with make_data_folder(tmp_path) as data:
         assistant = Assistant("data")
-        with serving(assistant) as url, calling(Served(url, data, assistant)) as client:
+        with serving(assistant) as url, calling(RunningServer(url, data, assistant)) as client:
             yield client
         assistant.close(flush=False)
 

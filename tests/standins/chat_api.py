@@ -21,7 +21,7 @@ from itertools import count
 from threading import Event, Thread
 from typing import Any, Literal, Self
 
-from tests.standins.wire import Raw, Received
+from tests.standins.wire import Raw, ReceivedRequest
 
 End = Literal["whole", "cut", "unfinished", "stalled"]
 
@@ -67,7 +67,7 @@ class ChatApi(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _ChatHandler)
-        self.requests: list[Received] = []
+        self.requests: list[ReceivedRequest] = []
         self.tells: dict[str, Any] = {}
         self.asked: list[str] = []
         """The paths that were asked for beside completions."""
@@ -153,7 +153,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
             self.tell()
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.requests.append(Received(headers, body))
+        self.server.requests.append(ReceivedRequest(headers, body))
         nothing_left = Raw(400, _error("The test has no more answers."))
         reply = self.server.replies.popleft() if self.server.replies else nothing_left
         if isinstance(reply, HeldAnswer):

@@ -20,7 +20,7 @@ from itertools import count, groupby
 from threading import Event, Thread
 from typing import Any, Literal, Self
 
-from tests.standins.wire import Raw, Received
+from tests.standins.wire import Raw, ReceivedRequest
 
 KINDS = {
     400: "invalid_request_error",
@@ -64,7 +64,7 @@ class MessagesApi(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _MessagesHandler)
-        self.requests: list[Received] = []
+        self.requests: list[ReceivedRequest] = []
         self.stalled = Event()
         """Set once an answer has stopped coming."""
         self.closing = Event()
@@ -125,7 +125,7 @@ class _MessagesHandler(BaseHTTPRequestHandler):
         path, _, _ = self.path.partition("?")
         if path == "/v1/messages":
             headers = {name.lower(): value for name, value in self.headers.items()}
-            self.server.requests.append(Received(headers, body))
+            self.server.requests.append(ReceivedRequest(headers, body))
             self.reply(body)
         elif path == "/v1/messages/count_tokens":
             self.send(Raw(200, b'{"input_tokens": 100}'))

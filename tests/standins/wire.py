@@ -16,7 +16,7 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """A request for a completion; the names of its headers are in lower case."""
 
     headers: dict[str, str]

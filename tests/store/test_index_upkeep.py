@@ -70,7 +70,7 @@ class SlowEmbedder(Toy):
         return super().embed(texts)
 
 
-class Announced:
+class Announcements:
     """Announcements that a test makes."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ def counted_passages(stores: Stores) -> CountedPassages:
 
 @pytest.fixture
 def upkeep(counted_passages: CountedPassages) -> IndexUpkeep:
-    return IndexUpkeep(counted_passages, Announced())  # type: ignore[arg-type]  # it has what is used
+    return IndexUpkeep(counted_passages, Announcements())  # type: ignore[arg-type]  # it has what is used
 
 
 @pytest.mark.parametrize("kind", ["facts", "daily"])
@@ -189,7 +189,7 @@ def test_an_embedder_that_fails_is_logged_once_and_asked_again_later(
 def test_starting_counts_as_a_change_and_announcements_are_heeded(
     counted_passages: CountedPassages,
 ) -> None:
-    announced = Announced()
+    announced = Announcements()
     with IndexUpkeep(counted_passages, announced):  # type: ignore[arg-type]  # it has what is used
         assert counted_passages.synced.wait(DEADLINE_SECONDS)
         counted_passages.synced.clear()

@@ -33,7 +33,7 @@ NOTES, MARK = "notes", "mark"
 both_ways = pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
 
 
-class Watched(Listener):
+class Watch(Listener):
     """Hears of some files, and of a mark that tells that all before it has been seen."""
 
     def __init__(self, mark: Path) -> None:
@@ -67,11 +67,11 @@ def repeating(work: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def watching(files: Files, folder: Path, *, poll: bool) -> Iterator[Watched]:
+def watching(files: Files, folder: Path, *, poll: bool) -> Iterator[Watch]:
     """Watch some files until they have been seen at rest once."""
     mark = folder / "mark.txt"
     known = {NOTES: [files], MARK: [Files(mark)]}
-    heard = Watched(mark)
+    heard = Watch(mark)
     unsubscribe = FileAnnouncements(known, Watcher(poll=poll)).subscribe(heard)
     while heard.list_heard():
         """What was there at first may be announced, since nobody watched before."""
@@ -403,7 +403,7 @@ def test_without_a_list_of_mounts_no_folder_is_remote() -> None:
 # What is repaired.
 
 
-class Saved:
+class Repairable:
     """Something that can be repaired, and notes when it was looked at."""
 
     def __init__(self, *, is_saved: bool = False, is_broken: bool = False) -> None:
@@ -427,7 +427,7 @@ class Saved:
 
 
 def test_a_store_is_looked_at_again_and_again_and_repaired_only_when_it_needs_it() -> None:
-    store, watcher = Saved(), Watcher()
+    store, watcher = Repairable(), Watcher()
     watcher.repair(store)
     store.wait_for_looks()
     assert not store.repaired.is_set()
@@ -439,7 +439,7 @@ def test_a_store_is_looked_at_again_and_again_and_repaired_only_when_it_needs_it
 def test_a_store_is_repaired_while_somebody_subscribes(
     notes: Path, aside: Path, *, poll: bool
 ) -> None:
-    watcher, store = Watcher(poll=poll), Saved()
+    watcher, store = Watcher(poll=poll), Repairable()
     unsubscribe = FileAnnouncements({NOTES: [Files(notes)]}, watcher).subscribe(Listener())
     watcher.repair(store)
     store.wait_for_looks()
@@ -452,7 +452,7 @@ def test_a_store_whose_disk_is_gone_is_named_once_and_keeps_no_other_from_being_
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING)
-    broken, sound, watcher = Saved(is_broken=True), Saved(), Watcher()
+    broken, sound, watcher = Repairable(is_broken=True), Repairable(), Watcher()
     watcher.repair(broken)
     watcher.repair(sound)
     broken.wait_for_looks()
@@ -464,7 +464,7 @@ def test_a_store_whose_disk_is_gone_is_named_once_and_keeps_no_other_from_being_
 def test_many_stores_have_one_thread_which_ends_when_nobody_uses_them() -> None:
     watcher = Watcher()
     before = find_threads()
-    stores = [Saved() for _ in range(5)]
+    stores = [Repairable() for _ in range(5)]
     for store in [*stores, *stores]:
         watcher.repair(store)
     [thread] = [one for one in find_threads() if one not in before]
@@ -475,7 +475,7 @@ def test_many_stores_have_one_thread_which_ends_when_nobody_uses_them() -> None:
     thread.join(DEADLINE_SECONDS)
     assert not thread.is_alive()
     assert left() is None
-    watcher.repair(again := Saved())
+    watcher.repair(again := Repairable())
     again.wait_for_looks()
 
 

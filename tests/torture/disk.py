@@ -41,7 +41,7 @@ class Write:
         end = self.offset + len(self.data)
         return old[: self.offset].ljust(self.offset, b"\0") + self.data + old[end:]
 
-    def torn(self) -> Change:
+    def tear(self) -> Change:
         return Write(self.offset, self.data[: len(self.data) // 2])
 
     def zero(self) -> Change:
@@ -55,7 +55,7 @@ class Truncate:
     def on(self, old: bytes) -> bytes:
         return old[: self.size].ljust(self.size, b"\0")
 
-    def torn(self) -> Change:
+    def tear(self) -> Change:
         return self
 
     def zero(self) -> Change:
@@ -74,8 +74,8 @@ def _keep(pending: Sequence[Change]) -> Sequence[Change]:
     return pending
 
 
-def _torn(pending: Sequence[Change]) -> Sequence[Change]:
-    return [*pending[:-1], pending[-1].torn()]
+def _tear(pending: Sequence[Change]) -> Sequence[Change]:
+    return [*pending[:-1], pending[-1].tear()]
 
 
 def _zero(pending: Sequence[Change]) -> Sequence[Change]:
@@ -90,7 +90,7 @@ def _last_only(pending: Sequence[Change]) -> Sequence[Change]:
     return pending[-1:]
 
 
-FATES: tuple[Fate, ...] = (_lose, _keep, _torn, _zero, _first_only, _last_only)
+FATES: tuple[Fate, ...] = (_lose, _keep, _tear, _zero, _first_only, _last_only)
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ SECONDS = 60 if LONG else 0
 PATIENCE_SECONDS = 120
 
 
-class Written(NamedTuple):
+class Writing(NamedTuple):
     """Something that was to be written, and whether the answer came."""
 
     space: str
@@ -70,7 +70,7 @@ class Client(Thread):
 
     def __init__(self, number: int, servers: list[OneServer], is_over: Callable[[], bool]) -> None:
         super().__init__()
-        self.written: list[Written] = []
+        self.written: list[Writing] = []
         self.leaks: list[str] = []
         self.acknowledged = 0
         self._number, self._servers, self._is_over = number, servers, is_over
@@ -97,7 +97,7 @@ class Client(Thread):
             self.leaks += [one for one in found if space not in one]
             return
         is_acknowledged = bool(answer and answer.get("done"))
-        self.written.append(Written(space, operation, text, is_acknowledged))
+        self.written.append(Writing(space, operation, text, is_acknowledged))
         self.acknowledged += is_acknowledged
 
     def _ask(self, *question: str) -> dict[str, list[str]] | None:
@@ -209,7 +209,7 @@ def test_every_acknowledged_write_is_there_once_and_each_schedule_ran_once(groun
         database.remove()
 
 
-def check(address: str, began: datetime, written: list[Written]) -> None:
+def check(address: str, began: datetime, written: list[Writing]) -> None:
     """Compare what is stored with what was acknowledged, and look for what is somebody else's."""
     for name in SPACES:
         with Stores.open(address, space=name) as stores:

@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple, Self
 from bench.server import (
     PATIENCE_SECONDS,
     Outcome,
-    Refused,
-    Served,
+    Refusal,
+    ServerProcess,
     Visitor,
     crowd,
     fill_folder,
@@ -52,13 +52,13 @@ class Guest(Visitor):
             heard = answer.read()
             is_busy = answer.status == 503 and "Retry-After" in answer.headers
             if not is_busy and b"event: done" not in heard:
-                raise Refused(heard.decode())
+                raise Refusal(heard.decode())
 
     def listen(self) -> None:
         """Hear the first event, and go."""
         with self._ask("GET", "/api/events") as answer:
             if answer.status != 200:
-                raise Refused(answer.read().decode())
+                raise Refusal(answer.read().decode())
             if answer.readline() != b"event: hello\n":
                 raise ConnectionError
 
@@ -91,7 +91,7 @@ class Guest(Visitor):
 class Load:
     """Guests who ask at once, from threads, for as long as the block lasts."""
 
-    def __init__(self, server: Served, number: int) -> None:
+    def __init__(self, server: ServerProcess, number: int) -> None:
         seeds = range(number * GUESTS, (number + 1) * GUESTS)
         self.outcomes: list[Outcome] = []
         self._guests = [Guest(server.port, seed) for seed in seeds]
@@ -128,7 +128,7 @@ class Resources(NamedTuple):
     files: int
 
 
-def measure(server: Served) -> Resources:
+def measure(server: ServerProcess) -> Resources:
     process = Path("/proc", str(server.process.pid))
     opened = [target(one) for one in (process / "fd").iterdir()]
     sockets = sum(one.startswith("socket:") for one in opened)
@@ -143,13 +143,13 @@ def target(descriptor: Path) -> str:
         return ""
 
 
-def megabytes(server: Served) -> float:
+def megabytes(server: ServerProcess) -> float:
     """Return the memory that a process has now."""
     words = Path("/proc", str(server.process.pid), "status").read_text("ascii").split()
     return int(words[words.index("VmRSS:") + 1]) / 1024
 
 
-def endure(server: Served, number: int) -> tuple[Load, list[float]]:
+def endure(server: ServerProcess, number: int) -> tuple[Load, list[float]]:
     """Request everything, from many clients at once; return that load and the memory meanwhile."""
     sizes: list[float] = []
     with Load(server, number) as load:
@@ -163,7 +163,7 @@ def endure(server: Served, number: int) -> tuple[Load, list[float]]:
     return load, sizes
 
 
-def come_and_go(server: Served) -> None:
+def come_and_go(server: ServerProcess) -> None:
     """Leave and listen so often that one thread or file left over by each would be too many."""
     guest = Guest(server.port, -2)
     for _ in range(WORKER_THREADS + 10):
@@ -171,7 +171,7 @@ def come_and_go(server: Served) -> None:
         guest.listen()
 
 
-def settle(server: Served, sockets: int, files: int) -> Resources:
+def settle(server: ServerProcess, sockets: int, files: int) -> Resources:
     """Return what a server holds once its guests have gone and their last messages are written."""
     until(
         lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS
@@ -207,7 +207,7 @@ def test_what_a_killed_server_acknowledged_is_there_when_it_runs_again(ground: P
             is_enough = until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
             server.process.kill()
         assert is_enough is not None
-        assert [error for error in load.errors if ": Refused:" in error] == []
+        assert [error for error in load.errors if ": Refusal:" in error] == []
         outcomes += load.outcomes
         with run_server(place) as again:
             guest = Guest(again.port, 0)

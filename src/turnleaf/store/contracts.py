@@ -900,7 +900,7 @@ class LearningQueue(Examined, Protocol):
     def spend(self, model: str, *, cap: int, day: date) -> bool:
         """Count a call of a model; False, and not counted, when all together had the day's cap."""
 
-    def spent(self, day: date) -> dict[str, int]:
+    def count_calls(self, day: date) -> dict[str, int]:
         """Return a day's calls of each model, by the model's name."""
 
     def count_skipped(self, amount: int, day: date) -> None:

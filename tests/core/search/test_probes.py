@@ -35,7 +35,7 @@ def axis(number: int) -> list[float]:
     return [float(place == number) for place in range(COUNT + 1)]
 
 
-def understood(swapped: int = 0) -> list[bytes]:
+def make_counterparts(swapped: int = 0) -> list[bytes]:
     """Vectors of one script: each sentence is near its counterpart, and a little near the next.
 
     Of the first few, each counterpart stands in the place of another.
@@ -118,20 +118,20 @@ def test_each_sentence_is_of_the_script_that_it_stands_for(name: str) -> None:
 
 
 def test_an_embedder_that_tells_everything_apart_fits_both_scripts() -> None:
-    found = profile([*understood(), *understood(), *ELSEWHERE])
+    found = profile([*make_counterparts(), *make_counterparts(), *ELSEWHERE])
     assert found.scripts == ("spaced", "unspaced")
     assert found.unrelated == LEVEL
     assert found.floor == found.unrelated.mean + DEVIATIONS * found.unrelated.deviation
 
 
 def test_one_to_which_all_chinese_is_the_same_fits_only_english() -> None:
-    found = profile([*understood(), *SAME, *ELSEWHERE])
+    found = profile([*make_counterparts(), *SAME, *ELSEWHERE])
     assert found.scripts == ("spaced",)
     assert found.unrelated == LEVEL
 
 
 def test_one_to_which_all_english_is_the_same_fits_only_chinese() -> None:
-    assert profile([*SAME, *understood(), *ELSEWHERE]).scripts == ("unspaced",)
+    assert profile([*SAME, *make_counterparts(), *ELSEWHERE]).scripts == ("unspaced",)
 
 
 def test_one_to_which_everything_is_the_same_fits_nothing_and_nothing_is_near() -> None:
@@ -143,14 +143,14 @@ def test_one_to_which_everything_is_the_same_fits_nothing_and_nothing_is_near() 
 def test_three_fifths_of_the_sentences_must_be_nearest_to_their_counterparts(
     *, swapped: int, fits: bool
 ) -> None:
-    assert profile([*understood(), *understood(swapped), *ELSEWHERE]).scripts == (
+    assert profile([*make_counterparts(), *make_counterparts(swapped), *ELSEWHERE]).scripts == (
         ("spaced", "unspaced") if fits else ("spaced",)
     )
 
 
 def test_one_to_which_what_looks_alike_is_nearer_fits_nothing() -> None:
-    firsts = understood()[::2]
-    assert profile([*understood(), *understood(), *firsts, *firsts]) == NOTHING
+    firsts = make_counterparts()[::2]
+    assert profile([*make_counterparts(), *make_counterparts(), *firsts, *firsts]) == NOTHING
 
 
 def test_chance_fits_nothing() -> None:

@@ -31,7 +31,7 @@ DEADLINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class RunningServer:
     """A server that runs: where, over which folder, and with which assistant."""
 
     url: str
@@ -44,7 +44,7 @@ class Served:
         return Path(self.assistant.memory.location)
 
 
-Serve = Callable[..., Served]
+Serve = Callable[..., RunningServer]
 
 
 @contextmanager
@@ -118,53 +118,53 @@ def serve(data: Path) -> Iterator[Serve]:
             *,
             token: str | None = None,
             limits: RequestLimits | None = None,
-        ) -> Served:
+        ) -> RunningServer:
             assistant = Assistant(DataFolder(data, "a test"), model=model)
             running.callback(assistant.close, flush=False)
             url = running.enter_context(serving(assistant, token=token, limits=limits))
-            return Served(url, data, assistant)
+            return RunningServer(url, data, assistant)
 
         yield start
 
 
 @pytest.fixture
-def server(serve: Serve) -> Served:
+def server(serve: Serve) -> RunningServer:
     """A server with the model that only recalls."""
     return serve()
 
 
 @pytest.fixture
-def client(server: Served) -> Iterator[httpx2.Client]:
+def client(server: RunningServer) -> Iterator[httpx2.Client]:
     """A client of that server."""
     with calling(server) as client:
         yield client
 
 
 @pytest.fixture
-def operator(server: Served) -> Iterator[httpx2.Client]:
+def operator(server: RunningServer) -> Iterator[httpx2.Client]:
     """A client of that server that may set models and keys."""
     with operating(server) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """One server for all tests of a module that leave it as it is."""
     with make_data_folder(tmp_path_factory.mktemp("shared")) as folder:
         assistant = Assistant(DataFolder(folder, "a test"))
         with serving(assistant) as url:
-            yield Served(url, folder, assistant)
+            yield RunningServer(url, folder, assistant)
         assistant.close(flush=False)
 
 
 @pytest.fixture(scope="module")
-def visitor(shared_server: Served) -> Iterator[httpx2.Client]:
+def visitor(shared_server: RunningServer) -> Iterator[httpx2.Client]:
     """A client of the server that the tests of a module share."""
     with calling(shared_server) as client:
         yield client
 
 
-def calling(server: Served) -> httpx2.Client:
+def calling(server: RunningServer) -> httpx2.Client:
     """Yield a client that knows no other server."""
     # Making the usual context for TLS would take longer than most tests.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -174,7 +174,7 @@ def calling(server: Served) -> httpx2.Client:
 
 
 @contextmanager
-def operating(server: Served) -> Iterator[httpx2.Client]:
+def operating(server: RunningServer) -> Iterator[httpx2.Client]:
     """Yield a client whose user came by the one-time link."""
     link = make_link(server.assistant.folder.operator_link, server.url)
     with calling(server) as client:

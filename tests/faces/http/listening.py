@@ -29,14 +29,14 @@ def make_client() -> httpx2.Client:
 
 
 @dataclass(frozen=True)
-class Told:
+class ServerEvent:
     """An event."""
 
     name: str
     data: Any
 
 
-Heard = Iterator[Told]
+Heard = Iterator[ServerEvent]
 
 
 @contextmanager
@@ -61,13 +61,13 @@ def chatting(url: str, message: str, **more: object) -> Iterator[Heard]:
         yield heard
 
 
-def send_message(url: str, message: str, **more: object) -> list[Told]:
+def send_message(url: str, message: str, **more: object) -> list[ServerEvent]:
     """Send a message and return all events of the answer."""
     with chatting(url, message, **more) as heard:
         return list(heard)
 
 
-def one(heard: Iterator[Told] | list[Told], name: str) -> Any:  # noqa: ANN401 - by event
+def one(heard: Iterator[ServerEvent] | list[ServerEvent], name: str) -> Any:  # noqa: ANN401 - by event
     """Return the data of the first event of that name."""
     return next(told.data for told in heard if told.name == name)
 
@@ -83,7 +83,7 @@ def _events(response: httpx2.Response) -> Heard:
         if line.startswith("event: "):
             name = line.removeprefix("event: ")
         elif line.startswith("data: "):
-            yield Told(name, json.loads(line.removeprefix("data: ")))
+            yield ServerEvent(name, json.loads(line.removeprefix("data: ")))
 
 
 def ask(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 
-from tests.faces.http.conftest import Served, calling, make_data_folder, serving
+from tests.faces.http.conftest import RunningServer, calling, make_data_folder, serving
 from tests.store.others import become_nobody
 from turnleaf import Assistant
 from turnleaf.settings import DataFolder
@@ -22,7 +22,7 @@ READABLE = ("main", "facts", "stats", "changes", "pending", "daily", "config", "
 def main() -> None:
     with make_data_folder(Path(sys.argv[1])) as data:
         assistant = Assistant(DataFolder(data, "a test"))
-        with serving(assistant) as url, calling(Served(url, data, assistant)) as client:
+        with serving(assistant) as url, calling(RunningServer(url, data, assistant)) as client:
             sys.stdout.write(json.dumps(answers(client, assistant, data)))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served
+from tests.faces.http.conftest import RunningServer
 from turnleaf.core.changes import Source
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +32,7 @@ def test_the_page_names_every_request_and_no_other(visitor: httpx2.Client) -> No
 
 @pytest.mark.parametrize("page", ["reference/api.md", "integrate/openai.md"])
 def test_the_curl_lines_of_a_page_can_be_pasted_one_after_the_other(
-    server: Served, tmp_path: Path, page: str
+    server: RunningServer, tmp_path: Path, page: str
 ) -> None:
     assert shutil.which("jq"), "jq is missing; make test installs it on Debian"
     server.assistant.pending.add("The bank is Evil Bank", source=Source(name="document:letter.md"))

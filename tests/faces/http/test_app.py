@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.faces.http.conftest import Served, calling
+from tests.faces.http.conftest import RunningServer, calling
 from turnleaf.assistant import Assistant
 from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import (
@@ -130,7 +130,7 @@ def test_an_id_that_a_client_gives_its_request_is_taken_if_it_is_short_and_plain
     assert ids == {given} if is_taken else len(ids - {given}) == 2
 
 
-def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: Served) -> None:
+def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: RunningServer) -> None:
     facts = [f"第 {number} 盞燈" for number in range(THREADS + 1)]
     with ThreadPoolExecutor(len(facts)) as pool, calling(server) as client:
         with atomic.lock(server.memory):
@@ -141,7 +141,7 @@ def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: Served) -
         assert {one.result() for one in asked} == {201}
 
 
-def add_fact(server: Served, content: str) -> int:
+def add_fact(server: RunningServer, content: str) -> int:
     with calling(server) as client:
         return client.post("/api/memory/facts", json={"content": content}).status_code
 
@@ -185,7 +185,7 @@ def without_sizes(report: dict[str, Any]) -> dict[str, Any]:
     return {**report, "files": names}
 
 
-def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) -> None:
+def test_the_status_is_what_doctor_finds(server: RunningServer, client: httpx2.Client) -> None:
     server.memory.with_name("MEMORY.md.conflict-1").write_text("- 小明", encoding="utf-8")
     found = client.get("/api/status").json()
     assert found.pop("index").keys() == {"done", "total"}
@@ -196,7 +196,7 @@ def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) 
 
 @pytest.mark.parametrize(("days", "kept"), [(None, "forever"), (90, "90 days"), (0, "window")])
 def test_the_status_says_how_much_is_kept_and_for_how_long(
-    server: Served, client: httpx2.Client, days: int | None, kept: str
+    server: RunningServer, client: httpx2.Client, days: int | None, kept: str
 ) -> None:
     client.put("/api/memory/config", json={"conversationKeepDays": days})
     empty = client.get("/api/status").json()["conversations"]
@@ -209,7 +209,7 @@ def test_the_status_says_how_much_is_kept_and_for_how_long(
     assert found["oldest"].endswith("Z")
 
 
-def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None:
+def test_of_a_long_record_the_newest_lines_are_looked_at(server: RunningServer) -> None:
     server.assistant.memory.add("客廳的燈叫做小明")
     record = server.memory.with_name("changes.jsonl")
     good = record.read_bytes()
@@ -219,6 +219,6 @@ def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None
     assert problem["message"].startswith(said)
 
 
-def test_a_server_makes_the_folders_of_the_memory_when_it_starts(server: Served) -> None:
+def test_a_server_makes_the_folders_of_the_memory_when_it_starts(server: RunningServer) -> None:
     assert server.memory.is_file()
     assert server.assistant.daily.location.is_dir()

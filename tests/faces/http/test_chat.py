@@ -15,13 +15,13 @@ import httpx2
 import pytest
 from starlette.types import Message
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served, serving
+from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve, serving
 from tests.faces.http.listening import (
     BrokenModel,
     EndlessModel,
     PausingModel,
+    ServerEvent,
     SilentModel,
-    Told,
     ask,
     chatting,
     one,
@@ -40,15 +40,15 @@ from turnleaf.llm.api import ApiModel
 from turnleaf.settings import DataFolder
 
 
-def names(heard: list[Told]) -> list[str]:
+def names(heard: list[ServerEvent]) -> list[str]:
     return [told.name for told in heard]
 
 
-def contents(server: Served) -> list[str]:
+def contents(server: RunningServer) -> list[str]:
     return [memory.content for memory in server.assistant.memory.get_all()]
 
 
-def list_messages(server: Served, key: str) -> list[tuple[str, str]]:
+def list_messages(server: RunningServer, key: str) -> list[tuple[str, str]]:
     return [(one.role, one.text) for one in server.assistant.conversations.get_history(key)]
 
 
@@ -59,7 +59,7 @@ def everything_in(folder: Path) -> bytes:
 # An answer.
 
 
-def test_an_answer_comes_with_what_shaped_it(server: Served) -> None:
+def test_an_answer_comes_with_what_shaped_it(server: RunningServer) -> None:
     fact = server.assistant.memory.add("客廳的燈叫做小明", "家")
     server.assistant.daily.append("小明換了燈泡")
     heard = send_message(server.url, "小明怎麼了？")
@@ -140,7 +140,7 @@ def test_the_use_of_the_context_is_told(serve: Serve) -> None:
     }  # fmt: skip
 
 
-def test_the_whole_prompt_is_told_on_request(server: Served, client: httpx2.Client) -> None:
+def test_the_whole_prompt_is_told_on_request(server: RunningServer, client: httpx2.Client) -> None:
     server.assistant.memory.add("客廳的燈叫做小明")
     asked = {"message": "客廳的燈叫什麼？", "key": "web:1"}
     previewed = client.post("/api/prompt/preview", json=asked).json()
@@ -157,7 +157,7 @@ def test_the_whole_prompt_is_told_on_request(server: Served, client: httpx2.Clie
     [("記住客廳的燈叫做小明", "客廳的燈叫做小明"), ("Remember that my cat is called Mo", "my cat")],
 )
 def test_what_is_remembered_is_told_and_can_be_taken_back(
-    server: Served, client: httpx2.Client, message: str, fact: str
+    server: RunningServer, client: httpx2.Client, message: str, fact: str
 ) -> None:
     heard = send_message(server.url, message)
     [learned] = one(heard, "learnt")["facts"]
@@ -169,7 +169,7 @@ def test_what_is_remembered_is_told_and_can_be_taken_back(
     assert contents(server) == []
 
 
-def test_what_is_forgotten_or_corrected_is_told(server: Served) -> None:
+def test_what_is_forgotten_or_corrected_is_told(server: RunningServer) -> None:
     lamp = server.assistant.memory.add("客廳的燈叫做小明")
     [changed] = one(send_message(server.url, "記住客廳的燈叫做小美，不是小明"), "learnt")["facts"]
     assert (changed["action"], changed["fact"]["id"]) == ("changed", lamp.id)
@@ -288,7 +288,7 @@ def test_a_request_that_cannot_be_taken_is_a_problem(client: httpx2.Client) -> N
     assert form.status_code == 415
 
 
-def test_a_model_that_is_none_is_a_problem_before_anything_is_said(server: Served) -> None:
+def test_a_model_that_is_none_is_a_problem_before_anything_is_said(server: RunningServer) -> None:
     config = server.assistant.folder.config
     config.write_text(json.dumps({"modelUrl": "http://127.0.0.1:9/v1"}), "utf-8")
     answer = ask("POST", f"{server.url}/api/chat", json={"message": "記住貓叫做米米"})
@@ -450,7 +450,7 @@ def test_one_more_than_the_most_at_once_is_asked_to_come_back(serve: Serve) -> N
     assert one(send_message(server.url, "one more"), "done")["text"] == "One, two: one more"
 
 
-def test_no_thread_outlives_its_turn(server: Served) -> None:
+def test_no_thread_outlives_its_turn(server: RunningServer) -> None:
     send_message(server.url, "hello")
     wait_for_turns()
     assert not [one for one in threading.enumerate() if one.name == "turnleaf-turn"]
@@ -565,7 +565,7 @@ def test_a_preview_is_the_prompt_that_would_be_sent(serve: Serve) -> None:
 
 
 def test_what_is_there_for_its_day_alone_has_no_score(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.daily.append("The bakery opened at nine")
     (hit,) = client.post(PREVIEW, json={"message": "What happened today?"}).json()["hits"]
@@ -573,7 +573,7 @@ def test_what_is_there_for_its_day_alone_has_no_score(
     assert (hit["score"], hit["bm25"], hit["vector"]) == (None, None, None)
 
 
-def test_a_preview_changes_no_file(server: Served, client: httpx2.Client) -> None:
+def test_a_preview_changes_no_file(server: RunningServer, client: httpx2.Client) -> None:
     server.assistant.memory.add("客廳的燈叫做小明")
     send_message(server.url, "哈囉", key="web:1")
     before = text_files(server.folder)
@@ -589,7 +589,7 @@ def test_a_preview_changes_no_file(server: Served, client: httpx2.Client) -> Non
 
 
 def test_in_private_nothing_of_the_memory_is_in_the_prompt(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.memory.add("客廳的燈叫做小明")
     seen = client.post(PREVIEW, json={"message": "小明？", "private": True}).json()
@@ -597,7 +597,7 @@ def test_in_private_nothing_of_the_memory_is_in_the_prompt(
     assert "客廳" not in seen["system"] + seen["text"]
 
 
-def test_what_gave_way_is_told(server: Served, client: httpx2.Client) -> None:
+def test_what_gave_way_is_told(server: RunningServer, client: httpx2.Client) -> None:
     client.put("/api/memory/config", json={"promptMaxTokens": 400})
     for number in range(20):
         server.assistant.memory.add(f"{number} 號房間的燈叫做小明{number}，是白色的")

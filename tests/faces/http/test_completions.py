@@ -17,7 +17,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
+from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve
 from tests.faces.http.listening import (
     EndlessModel,
     PausingModel,
@@ -36,14 +36,14 @@ from turnleaf.settings import DataFolder
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 
-Client = Callable[[Served], OpenAI]
+Client = Callable[[RunningServer], OpenAI]
 
 
 @pytest.fixture
 def openai_client() -> Iterator[Client]:
     with ExitStack() as stack:
 
-        def make(server: Served) -> OpenAI:
+        def make(server: RunningServer) -> OpenAI:
             return stack.enter_context(
                 OpenAI(
                     base_url=f"{server.url}/v1",
@@ -80,11 +80,11 @@ def assistant(text: str) -> Any:  # noqa: ANN401
     return {"role": "assistant", "content": text}
 
 
-def list_messages(server: Served, key: str) -> list[tuple[str, str]]:
+def list_messages(server: RunningServer, key: str) -> list[tuple[str, str]]:
     return [(one.role, one.text) for one in server.assistant.conversations.get_history(key)]
 
 
-def keys(server: Served) -> list[str]:
+def keys(server: RunningServer) -> list[str]:
     return [one.key for one in server.assistant.conversations.summaries()]
 
 
@@ -167,7 +167,7 @@ def test_without_being_asked_a_stream_holds_no_usage_and_it_ends_with_done(serve
 
 
 def test_tokens_are_estimated_where_no_model_counts_them(
-    server: Served, openai_client: Client
+    server: RunningServer, openai_client: Client
 ) -> None:
     answer = openai_client(server).chat.completions.create(
         model="turnleaf", messages=[user("客廳的燈叫什麼？")]
@@ -240,7 +240,9 @@ def test_what_is_remembered_here_is_in_the_next_prompt_of_the_chat(
     assert "客廳的燈叫做小明" in model.prompts[-1].system
 
 
-def test_facts_are_learned_from_what_is_said_here(server: Served, openai_client: Client) -> None:
+def test_facts_are_learned_from_what_is_said_here(
+    server: RunningServer, openai_client: Client
+) -> None:
     openai_client(server).chat.completions.create(
         model="turnleaf", messages=[user("我家的貓叫做米米")], user="anna"
     )
@@ -575,7 +577,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_cannot_be_done_is_refused_in_a_sentence(server: Served) -> None:
+def test_what_cannot_be_done_is_refused_in_a_sentence(server: RunningServer) -> None:
     url = f"{server.url}/v1/chat/completions"
     for streams in (False, True):
         for change, complaint in REFUSED:
@@ -604,7 +606,7 @@ def test_parameters_without_an_effect_are_taken(serve: Serve, openai_client: Cli
     assert answer.choices[0].message.content == "Fine."
 
 
-def test_another_model_is_not_there(server: Served, openai_client: Client) -> None:
+def test_another_model_is_not_there(server: RunningServer, openai_client: Client) -> None:
     with pytest.raises(openai.NotFoundError, match=r"gpt-5.*turnleaf, recall"):
         openai_client(server).chat.completions.create(model="gpt-5", messages=[user("哈囉")])
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.faces.http.conftest import Serve, Served, calling, operating
+from tests.faces.http.conftest import RunningServer, Serve, calling, operating
 from tests.tables import each
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.errors import SettingsError
@@ -24,7 +24,7 @@ CONFIG = "/api/memory/config"
 ALLOWED = "TURNLEAF_ALLOWED_URLS"
 
 
-def read_settings(server: Served) -> dict[str, object]:
+def read_settings(server: RunningServer) -> dict[str, object]:
     found: dict[str, object] = json.loads((server.folder / CONFIG_NAME).read_text("utf-8"))
     return found
 
@@ -76,7 +76,7 @@ def test_a_setting_is_described(visitor: httpx2.Client) -> None:
 
 
 def test_some_settings_are_changed_and_the_others_stay(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     change = {"autoExtract": False, "flushThreshold": 0.5, "memoryMaxItems": 7}
     answer = client.put(CONFIG, json=change)
@@ -86,14 +86,16 @@ def test_some_settings_are_changed_and_the_others_stay(
     assert read_settings(server) == {"model": "recall", "embeddings": False, **change}
 
 
-def test_a_change_holds_at_once(server: Served, client: httpx2.Client) -> None:
+def test_a_change_holds_at_once(server: RunningServer, client: httpx2.Client) -> None:
     client.put(CONFIG, json={"memoryMaxItems": 1, "autoExtract": False})
     assert client.post("/api/memory/facts", json={"content": "茶"}).status_code == 201
     assert client.post("/api/memory/facts", json={"content": "咖啡"}).status_code == 409
     assert server.assistant.settings.learns is False
 
 
-def test_null_lets_a_setting_have_its_default_again(server: Served, client: httpx2.Client) -> None:
+def test_null_lets_a_setting_have_its_default_again(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     client.put(CONFIG, json={"memoryMaxItems": 7, "minNewMessages": 9})
     answer = client.put(CONFIG, json={"memoryMaxItems": None, "minNewMessages": 8}).json()
     assert (answer["memoryMaxItems"], answer["minNewMessages"]) == (100, 8)
@@ -101,7 +103,7 @@ def test_null_lets_a_setting_have_its_default_again(server: Served, client: http
 
 
 def test_an_answer_can_be_sent_back_and_changes_nothing(
-    shared_server: Served, visitor: httpx2.Client
+    shared_server: RunningServer, visitor: httpx2.Client
 ) -> None:
     before = read_settings(shared_server)
     config = visitor.get(CONFIG).json()
@@ -130,7 +132,7 @@ def test_an_answer_can_be_sent_back_and_changes_nothing(
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_changed(
-    shared_server: Served, visitor: httpx2.Client, change: dict[str, object], said: str
+    shared_server: RunningServer, visitor: httpx2.Client, change: dict[str, object], said: str
 ) -> None:
     before = read_settings(shared_server)
     answer = visitor.put(CONFIG, json={"memoryMaxItems": 5, **change})
@@ -141,7 +143,7 @@ def test_what_is_wrong_is_named_and_nothing_is_changed(
 
 @pytest.mark.parametrize("body", [b"[]", b'"on"', b"null", b"{", b'{"flushThreshold": NaN}'])
 def test_what_is_no_object_of_settings_is_refused(
-    shared_server: Served, visitor: httpx2.Client, body: bytes
+    shared_server: RunningServer, visitor: httpx2.Client, body: bytes
 ) -> None:
     before = read_settings(shared_server)
     answer = visitor.put(CONFIG, content=body, headers={"content-type": "application/json"})
@@ -168,7 +170,7 @@ def test_what_the_environment_fixes_is_locked(
 
 @pytest.mark.parametrize("key", ["memoryLocation", "conversationsLocation"])
 def test_no_path_is_changed_over_http(
-    shared_server: Served, visitor: httpx2.Client, key: str
+    shared_server: RunningServer, visitor: httpx2.Client, key: str
 ) -> None:
     before = read_settings(shared_server)
     answer = visitor.put(CONFIG, json={key: "/etc/passwd", "minNewMessages": 9})
@@ -189,7 +191,7 @@ WORDS_GO: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("change", WORDS_GO)
 def test_where_words_go_is_changed_by_the_operator_only(
-    server: Served, client: httpx2.Client, operator: httpx2.Client, change: dict[str, object]
+    server: RunningServer, client: httpx2.Client, operator: httpx2.Client, change: dict[str, object]
 ) -> None:
     before = read_settings(server)
     answer = client.put(CONFIG, json={**change, "minNewMessages": 9})
@@ -201,7 +203,7 @@ def test_where_words_go_is_changed_by_the_operator_only(
 
 @pytest.mark.parametrize("key", ["modelUrl", "embeddingsUrl"])
 def test_a_server_elsewhere_is_confirmed_once(
-    server: Served, operator: httpx2.Client, key: str
+    server: RunningServer, operator: httpx2.Client, key: str
 ) -> None:
     before = read_settings(server)
     change = {key: "http://10.0.0.9:8000/v1", "minNewMessages": 9}
@@ -220,7 +222,7 @@ def test_a_server_on_this_machine_needs_no_question(operator: httpx2.Client, por
     assert operator.put(CONFIG, json=change).status_code == 200
 
 
-def test_what_is_no_address_is_refused(server: Served, operator: httpx2.Client) -> None:
+def test_what_is_no_address_is_refused(server: RunningServer, operator: httpx2.Client) -> None:
     before = read_settings(server)
     answer = operator.put(CONFIG, json={"modelUrl": "http://a@b/v1", "confirm": True})
     assert (answer.status_code, answer.json()["code"]) == (422, "settings")
@@ -264,7 +266,7 @@ def find_misdirected_keys(settings: Settings) -> set[tuple[str, str]]:
 
 
 def test_no_provider_is_asked_at_the_server_of_another_in_whichever_order_both_are_set(
-    server: Served, operator: httpx2.Client
+    server: RunningServer, operator: httpx2.Client
 ) -> None:
     refusals = 0
     for first, second in permutations(CHOICES, 2):
@@ -298,7 +300,7 @@ def test_a_providers_own_server_and_an_allowed_one_may_be_named(
 
 
 def test_a_server_that_its_owner_set_goes_on_with_other_models_of_the_same_provider_only(
-    server: Served, operator: httpx2.Client
+    server: RunningServer, operator: httpx2.Client
 ) -> None:
     own = {"model": "openai:a", "modelUrl": "http://10.0.0.7:8000/v1"}
     server.assistant.folder.config.write_text(json.dumps(own), "utf-8")
@@ -413,7 +415,7 @@ def test_a_present_address_that_cannot_be_read_allows_nothing() -> None:
     assert not is_allowed("also none", "not an address", environ={})
 
 
-def test_two_changes_at_once_are_both_kept(server: Served, client: httpx2.Client) -> None:
+def test_two_changes_at_once_are_both_kept(server: RunningServer, client: httpx2.Client) -> None:
     numbers = [setting for setting in SETTINGS if setting.kind == "number"]
 
     def put(key: str) -> None:
@@ -429,7 +431,7 @@ def test_two_changes_at_once_are_both_kept(server: Served, client: httpx2.Client
 
 
 def test_a_damaged_file_is_no_fault_of_the_request_and_stays(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     (server.folder / CONFIG_NAME).write_text("{", "utf-8")
     for answer in (client.get(CONFIG), client.put(CONFIG, json={"enabled": False})):
@@ -439,7 +441,7 @@ def test_a_damaged_file_is_no_fault_of_the_request_and_stays(
 
 
 def test_the_command_line_and_the_server_change_the_same_settings(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     client.put(CONFIG, json={"minNewMessages": 9})
     assert cli.fork("config", "minNewMessages", "--json").json["value"] == 9

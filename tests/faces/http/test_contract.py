@@ -17,7 +17,7 @@ from schemathesis.engine import events
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from tests.effort import LONG
-from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
+from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve
 from turnleaf.doctor_report import make_doctor_report
 
 EXAMPLES = 30 if LONG else 1
@@ -39,7 +39,7 @@ LOG = "# 2026-01-02\n\n- 08:30 換了客廳的燈泡\n"
 
 
 @dataclass(slots=True)
-class Tried:
+class Trial:
     """What was asked of a server, and what was wrong with its answers."""
 
     operations: set[str] = field(default_factory=set)
@@ -47,9 +47,9 @@ class Tried:
     complaints: list[str] = field(default_factory=list)
 
 
-def try_operations(server: Served, wanted: set[str]) -> Tried:
+def try_operations(server: RunningServer, wanted: set[str]) -> Trial:
     """Ask for what the description of these operations allows, and for some that it forbids."""
-    result = Tried()
+    result = Trial()
     for event in engine.from_schema(load_schema(server, wanted)).execute():
         match event:
             case events.ScenarioFinished():
@@ -59,7 +59,7 @@ def try_operations(server: Served, wanted: set[str]) -> Tried:
     return result
 
 
-def load_schema(server: Served, wanted: set[str]) -> Any:  # noqa: ANN401 - its own class
+def load_schema(server: RunningServer, wanted: set[str]) -> Any:  # noqa: ANN401 - its own class
     settings = {
         "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
         "generation": {"deterministic": True, "database": "none", "max-examples": EXAMPLES},
@@ -75,7 +75,7 @@ def load_schema(server: Served, wanted: set[str]) -> Any:  # noqa: ANN401 - its 
     return schemathesis.openapi.from_url(f"{server.url}/openapi.json", config=config)
 
 
-def note(recorder: ScenarioRecorder, result: Tried) -> None:
+def note(recorder: ScenarioRecorder, result: Trial) -> None:
     for number, case in recorder.cases.items():
         asked = recorder.interactions[number].request
         result.operations.add(case.value.operation.label)
@@ -89,11 +89,11 @@ def note(recorder: ScenarioRecorder, result: Tried) -> None:
     ]
 
 
-def asking(server: Served) -> httpx2.Client:
+def asking(server: RunningServer) -> httpx2.Client:
     return httpx2.Client(base_url=server.url, timeout=DEADLINE_SECONDS, trust_env=False)
 
 
-def operations(server: Served) -> set[str]:
+def operations(server: RunningServer) -> set[str]:
     """Name everything that is described."""
     with asking(server) as client:
         paths = client.get("/openapi.json").json()["paths"]
@@ -101,7 +101,7 @@ def operations(server: Served) -> set[str]:
 
 
 @pytest.fixture
-def server(data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def server(data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
     """A server that has a memory, that asks nobody, and whose files must be in order in the end."""
     monkeypatch.setenv("TURNLEAF_MODEL", "recall")
     monkeypatch.setenv("EMBEDDINGS", "off")
@@ -116,7 +116,7 @@ def server(data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterato
     assert make_doctor_report(server.assistant.stores)["problems"] == []
 
 
-def test_every_answer_is_as_described_and_no_fact_is_lost(server: Served) -> None:
+def test_every_answer_is_as_described_and_no_fact_is_lost(server: RunningServer) -> None:
     memory = server.assistant.memory
     ids = {one.content: one.id for one in memory.get_all()}
     wanted = operations(server) - {ENDLESS, REPLACING}
@@ -132,7 +132,7 @@ def test_every_answer_is_as_described_and_no_fact_is_lost(server: Served) -> Non
         assert (memory.location.parent / "daily" / "2026-01-02.md").read_text("utf-8") == LOG
 
 
-def test_whatever_replaced_the_memory_can_be_taken_back(server: Served) -> None:
+def test_whatever_replaced_the_memory_can_be_taken_back(server: RunningServer) -> None:
     result = try_operations(server, {REPLACING})
     assert result.complaints == []
     assert result.operations == {REPLACING}
@@ -145,7 +145,7 @@ def test_whatever_replaced_the_memory_can_be_taken_back(server: Served) -> None:
     assert server.memory.read_text("utf-8") == PLANTED
 
 
-def test_the_endless_answer_is_as_described(server: Served) -> None:
+def test_the_endless_answer_is_as_described(server: RunningServer) -> None:
     assert ENDLESS in operations(server)
     server.assistant.memory.add("廚房的燈叫做小華")
     with asking(server) as client, client.stream("GET", "/api/events") as answer:

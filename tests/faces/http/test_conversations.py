@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served, serving
+from tests.faces.http.conftest import RunningServer, serving
 from tests.faces.http.listening import ask, one, send_message
 from turnleaf.assistant import Assistant
 from turnleaf.core import conversation_formats as transcripts
@@ -23,7 +23,7 @@ def everything_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def talk(server: Served, key: str, *questions: str) -> list[int]:
+def talk(server: RunningServer, key: str, *questions: str) -> list[int]:
     """Add exchanges, and return the ids of their messages."""
     ids: list[int] = []
     for question in questions:
@@ -39,7 +39,9 @@ def texts(page: dict[str, Any]) -> list[str]:
 # The list
 
 
-def test_conversations_are_listed_the_newest_first(server: Served, client: httpx2.Client) -> None:
+def test_conversations_are_listed_the_newest_first(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     assert client.get(ROOT).json() == {"conversations": []}
     send_message(server.url, "客廳的燈叫什麼？", key="web:1")
     send_message(server.url, "What is my cat called?", key="web:2")
@@ -54,7 +56,9 @@ def test_conversations_are_listed_the_newest_first(server: Served, client: httpx
     assert len(client.get(ROOT, params={"limit": 1}).json()["conversations"]) == 1
 
 
-def test_conversations_are_found_by_title_and_text(server: Served, client: httpx2.Client) -> None:
+def test_conversations_are_found_by_title_and_text(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     talk(server, "web:1", "客廳的燈叫什麼？")
     talk(server, "web:2", "What is my cat called?")
     client.patch(f"{ROOT}/web:2", json={"title": "Mimi"})
@@ -75,7 +79,7 @@ def test_conversations_are_found_by_title_and_text(server: Served, client: httpx
 
 
 def test_a_conversation_is_read_with_what_shaped_its_answers(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     memory = server.assistant.memory
     lamp, cat = memory.add("客廳的燈叫做小明"), memory.add("貓叫做米米")
@@ -109,7 +113,7 @@ def test_a_conversation_is_read_with_what_shaped_its_answers(
 
 
 def test_what_was_found_and_erased_since_is_named_without_its_text(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     talk(server, "web:0", "小明昨天壞了")
     send_message(server.url, "小明怎麼了？", key="web:1")
@@ -121,7 +125,7 @@ def test_what_was_found_and_erased_since_is_named_without_its_text(
 
 
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     send_message(server.url, "記住客廳的燈叫做小明", key="web:1")
     (fact,) = server.assistant.memory.get_all()
@@ -133,7 +137,9 @@ def test_a_message_whose_fact_was_replaced_says_what_holds_now(
     assert answer["newer"] is None
 
 
-def test_a_long_conversation_is_read_page_by_page(server: Served, client: httpx2.Client) -> None:
+def test_a_long_conversation_is_read_page_by_page(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     ids = talk(server, "web:1", *(f"question {number}" for number in range(100)))
     talk(server, "web:2", "something else")
     newest = client.get(f"{ROOT}/web:1", params={"limit": 50}).json()
@@ -157,7 +163,13 @@ def test_a_long_conversation_is_read_page_by_page(server: Served, client: httpx2
     [(0, 0, False, True), (30, 25, True, True), (39, 30, True, False)],
 )
 def test_a_message_is_shown_with_what_stands_around_it(
-    server: Served, client: httpx2.Client, place: int, start: int, *, earlier: bool, later: bool
+    server: RunningServer,
+    client: httpx2.Client,
+    place: int,
+    start: int,
+    *,
+    earlier: bool,
+    later: bool,
 ) -> None:
     ids = talk(server, "web:1", *(f"question {number}" for number in range(20)))
     page = client.get(f"{ROOT}/web:1", params={"limit": 10, "around": ids[place]}).json()
@@ -169,7 +181,7 @@ def test_a_message_is_shown_with_what_stands_around_it(
 
 
 def test_a_conversation_is_renamed_and_kept_out_of_the_search(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     talk(server, "web:1", "客廳的燈叫什麼？")
     renamed = client.patch(f"{ROOT}/web:1", json={"title": " 燈\n與貓 "})
@@ -191,14 +203,16 @@ def test_a_conversation_is_renamed_and_kept_out_of_the_search(
     [({"title": "x" * 1001}, 422), ({"title": "a\0b"}, 422), ({"titel": "x"}, 422), ({}, 200)],
 )
 def test_what_cannot_be_changed_is_refused(
-    server: Served, client: httpx2.Client, body: dict[str, Any], status: int
+    server: RunningServer, client: httpx2.Client, body: dict[str, Any], status: int
 ) -> None:
     talk(server, "web:1", "燈？")
     assert client.patch(f"{ROOT}/web:1", json=body).status_code == status
     assert client.get(ROOT).json()["conversations"][0]["title"] == "燈？"
 
 
-def test_another_version_is_shown_when_it_is_chosen(server: Served, client: httpx2.Client) -> None:
+def test_another_version_is_shown_when_it_is_chosen(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     first = one(send_message(server.url, "客廳的燈？", key="web:1"), "done")
     send_message(server.url, "And the kitchen?", key="web:1")
     edited = one(send_message(server.url, "臥室的燈？", key="web:1", after=0), "done")
@@ -219,7 +233,7 @@ def test_another_version_is_shown_when_it_is_chosen(server: Served, client: http
 # Export
 
 
-def test_a_conversation_is_exported_as_a_file(server: Served, client: httpx2.Client) -> None:
+def test_a_conversation_is_exported_as_a_file(server: RunningServer, client: httpx2.Client) -> None:
     talk(server, "web:1", "客廳的燈叫什麼？")
     answer = client.get(f"{ROOT}/web:1/export")
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
@@ -240,7 +254,9 @@ def test_a_conversation_is_exported_as_a_file(server: Served, client: httpx2.Cli
 # Names and ends
 
 
-def test_messages_of_other_hosts_come_as_they_are(server: Served, client: httpx2.Client) -> None:
+def test_messages_of_other_hosts_come_as_they_are(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     server.assistant.conversations.add_messages(
         "slack:1",
@@ -261,7 +277,7 @@ def test_messages_of_other_hosts_come_as_they_are(server: Served, client: httpx2
     "key", ["客廳/燈 ?#%", "../../etc/passwd", "api:a&b=c", "a/export", "a/path", "export", "/"]
 )
 def test_any_key_names_its_conversation_and_no_file(
-    server: Served, client: httpx2.Client, key: str
+    server: RunningServer, client: httpx2.Client, key: str
 ) -> None:
     [asked, _] = talk(server, key, "哈囉")
     address = f"{ROOT}/{quote(key, safe='')}"
@@ -301,7 +317,7 @@ def test_an_unknown_conversation_is_not_found(client: httpx2.Client) -> None:
 
 
 def test_a_private_conversation_is_there_until_it_ends(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     key = one(send_message(server.url, "暗號是芝麻", private=True), "start")["key"]
     found = client.get(f"{ROOT}/{key}").json()

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.faces.http.conftest import Serve, Served, calling
+from tests.faces.http.conftest import RunningServer, Serve, calling
 from turnleaf import Assistant, Memory, MemoryStore
 from turnleaf.core.changes import Change, Source
 from turnleaf.faces.http.facts import get_changes, get_facts, read_facts
@@ -25,12 +25,12 @@ LAMP = "客廳的燈叫做小明"
 TEA = "I drink oolong tea in the morning"
 
 
-def contents(server: Served) -> list[str]:
+def contents(server: RunningServer) -> list[str]:
     return [memory.content for memory in MemoryStore(server.memory).get_all()]
 
 
 def test_a_fact_is_remembered_and_found_at_its_address(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     added = client.post(FACTS, json={"content": LAMP, "category": "家"})
     assert added.status_code == 201
@@ -43,14 +43,16 @@ def test_a_fact_is_remembered_and_found_at_its_address(
     assert contents(server) == [LAMP]
 
 
-def test_a_fact_tells_the_line_that_it_stands_on(server: Served, client: httpx2.Client) -> None:
+def test_a_fact_tells_the_line_that_it_stands_on(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     server.memory.parent.mkdir(parents=True, exist_ok=True)
     server.memory.write_text(f"# Memory\n\nprose\n\n- {TEA}\n\n## 家\n\n- {LAMP}\n", "utf-8")
     lines = {one["content"]: one["line"] for one in client.get(FACTS).json()["facts"]}
     assert lines == {TEA: 5, LAMP: 9}
 
 
-class Edited(MemoryStore):
+class RestlessMemory(MemoryStore):
     """A memory that somebody edits whenever it was read: another line, and the other way round."""
 
     def text(self) -> str:
@@ -76,7 +78,7 @@ BELOW = f"# Memory\n\n## above\n\n## below\n\n- {LAMP}\n"
 def test_facts_and_their_lines_are_those_of_one_text(data: Path, text: str) -> None:
     with Assistant(DataFolder(data, "a test")) as assistant:
         assistant.init()
-        assistant.stores.facts = Edited(assistant.memory.location)
+        assistant.stores.facts = RestlessMemory(assistant.memory.location)
         assistant.memory.location.write_text(text, "utf-8")
         for known in (get_facts(assistant).facts, read_facts(assistant)):
             (fact,) = known
@@ -84,7 +86,7 @@ def test_facts_and_their_lines_are_those_of_one_text(data: Path, text: str) -> N
 
 
 def test_a_damaged_file_is_set_aside_and_its_facts_are_given(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.memory.add(LAMP)
     server.memory.write_bytes(b"\xff\xfe")
@@ -115,7 +117,7 @@ def test_facts_can_be_narrowed_to_a_category(
     assert answer["capacity"]["items"] == 2
 
 
-def test_a_fact_says_something_else(server: Served, client: httpx2.Client) -> None:
+def test_a_fact_says_something_else(server: RunningServer, client: httpx2.Client) -> None:
     old = client.post(FACTS, json={"content": LAMP}).json()
     new = client.patch(f"{FACTS}/{old['id']}", json={"content": "客廳的燈叫做小美"}).json()
     assert (new["id"], new["createdAt"]) == (old["id"], old["createdAt"])
@@ -124,7 +126,7 @@ def test_a_fact_says_something_else(server: Served, client: httpx2.Client) -> No
 
 
 def test_a_fact_that_was_changed_meanwhile_is_not_overwritten(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
     server.assistant.memory.update(fact["id"], TEA)
@@ -138,7 +140,7 @@ def test_a_fact_that_was_changed_meanwhile_is_not_overwritten(
 
 
 def test_a_forgotten_fact_is_given_back_by_undoing_that_change(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
     client.post(FACTS, json={"content": TEA})
@@ -177,7 +179,7 @@ def test_a_fact_that_there_is_not_is_not_found(visitor: httpx2.Client, method: s
     ],
 )
 def test_what_is_no_fact_is_refused(
-    shared_server: Served, visitor: httpx2.Client, body: object, said: str
+    shared_server: RunningServer, visitor: httpx2.Client, body: object, said: str
 ) -> None:
     answer = visitor.post(FACTS, json=body)
     assert answer.status_code == 422
@@ -185,7 +187,7 @@ def test_what_is_no_fact_is_refused(
     assert contents(shared_server) == []
 
 
-def test_half_a_character_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
+def test_half_a_character_is_refused(shared_server: RunningServer, visitor: httpx2.Client) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": "\\ud83d"}', headers=headers)
     assert answer.status_code == 422
@@ -194,7 +196,7 @@ def test_half_a_character_is_refused(shared_server: Served, visitor: httpx2.Clie
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_a_body_that_is_not_json_is_refused(
-    shared_server: Served, visitor: httpx2.Client, kind: str | None
+    shared_server: RunningServer, visitor: httpx2.Client, kind: str | None
 ) -> None:
     headers = {"content-type": kind} if kind else {}
     answer = visitor.post(FACTS, content=json.dumps({"content": LAMP}).encode(), headers=headers)
@@ -203,7 +205,9 @@ def test_a_body_that_is_not_json_is_refused(
     assert contents(shared_server) == []
 
 
-def test_json_that_is_broken_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
+def test_json_that_is_broken_is_refused(
+    shared_server: RunningServer, visitor: httpx2.Client
+) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": ', headers=headers)
     assert answer.status_code == 422
@@ -211,7 +215,7 @@ def test_json_that_is_broken_is_refused(shared_server: Served, visitor: httpx2.C
 
 
 def test_a_full_memory_answers_in_the_language_of_the_fact(
-    client: httpx2.Client, server: Served
+    client: httpx2.Client, server: RunningServer
 ) -> None:
     ConfigFile(server.assistant.folder.config).update({"memoryMaxItems": "1"})
     client.post(FACTS, json={"content": TEA})
@@ -221,7 +225,7 @@ def test_a_full_memory_answers_in_the_language_of_the_fact(
     assert "turnleaf config memoryMaxItems 2" in full.json()["detail"]
 
 
-def test_what_makes_room_for_a_fact_is_named(client: httpx2.Client, server: Served) -> None:
+def test_what_makes_room_for_a_fact_is_named(client: httpx2.Client, server: RunningServer) -> None:
     source = Source(quote="q", conversation="web:1", trust="user")
     server.assistant.memory.add("學到的事", origin="learnt", source=source)
     assert client.post(FACTS, json={"content": "我自己說的事"}).json()["displaced"] == []
@@ -231,7 +235,7 @@ def test_what_makes_room_for_a_fact_is_named(client: httpx2.Client, server: Serv
 
 
 def test_a_full_memory_takes_no_more_and_says_what_to_do(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     ConfigFile(server.folder / "memory-config.json").update({"memoryMaxItems": 1})
     assert client.post(FACTS, json={"content": LAMP}).status_code == 201
@@ -266,7 +270,7 @@ def test_a_json_memory_has_facts_and_lines_as_well(
 
 
 def test_several_facts_are_pinned_moved_and_forgotten_with_one_undo_each(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     ids = [client.post(FACTS, json={"content": one}).json()["id"] for one in (LAMP, TEA)]
 
@@ -289,7 +293,7 @@ def test_several_facts_are_pinned_moved_and_forgotten_with_one_undo_each(
     }
 
 
-def test_many_clients_at_once_lose_nothing(server: Served, client: httpx2.Client) -> None:
+def test_many_clients_at_once_lose_nothing(server: RunningServer, client: httpx2.Client) -> None:
     wanted = {f"房間{number}的燈叫做小明{number}" for number in range(24)}
 
     def add(content: str) -> None:
@@ -304,7 +308,7 @@ def test_many_clients_at_once_lose_nothing(server: Served, client: httpx2.Client
 
 
 def test_the_command_line_and_the_server_see_what_the_other_does(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
     listed = cli.fork("memories", "--json").json
@@ -322,12 +326,14 @@ PENDING = "/api/memory/pending"
 SAID = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
 
 
-def waits(server: Served, content: str = LAMP) -> Memory:
+def waits(server: RunningServer, content: str = LAMP) -> Memory:
     source = Source(LAMP, "web:1", SAID, "document", "document:notes.md")
     return server.assistant.pending.add(content, "家", origin="learnt", source=source)
 
 
-def test_what_waits_is_listed_with_what_it_rests_on(server: Served, client: httpx2.Client) -> None:
+def test_what_waits_is_listed_with_what_it_rests_on(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     memory = waits(server)
     (one,) = client.get(PENDING).json()["pending"]
     assert (one["id"], one["content"], one["category"]) == (memory.id, LAMP, "家")
@@ -339,13 +345,15 @@ def test_what_waits_is_listed_with_what_it_rests_on(server: Served, client: http
 
 
 def test_where_nothing_waits_looking_makes_no_file(
-    shared_server: Served, visitor: httpx2.Client
+    shared_server: RunningServer, visitor: httpx2.Client
 ) -> None:
     assert visitor.get(PENDING).json() == {"pending": []}
     assert not shared_server.assistant.pending.location.exists()
 
 
-def test_what_is_accepted_is_a_fact_under_its_id(server: Served, client: httpx2.Client) -> None:
+def test_what_is_accepted_is_a_fact_under_its_id(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     memory = waits(server)
     decided = client.post(PENDING, json={"id": memory.id, "action": "accept"}).json()
     assert decided["action"] == "accept"
@@ -355,13 +363,15 @@ def test_what_is_accepted_is_a_fact_under_its_id(server: Served, client: httpx2.
     assert client.post(PENDING, json={"id": memory.id, "action": "accept"}).status_code == 200
 
 
-def test_what_is_accepted_may_say_something_else(server: Served, client: httpx2.Client) -> None:
+def test_what_is_accepted_may_say_something_else(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     body = {"id": waits(server).id, "action": "accept", "content": "客廳的燈叫做小美"}
     assert client.post(PENDING, json=body).json()["fact"]["content"] == "客廳的燈叫做小美"
     assert contents(server) == ["客廳的燈叫做小美"]
 
 
-def test_what_is_rejected_is_gone(server: Served, client: httpx2.Client) -> None:
+def test_what_is_rejected_is_gone(server: RunningServer, client: httpx2.Client) -> None:
     body = {"id": waits(server).id, "action": "reject"}
     assert client.post(PENDING, json=body).json() == {"action": "reject", "fact": None}
     assert client.get(PENDING).json() == {"pending": []}
@@ -372,7 +382,7 @@ def test_what_is_rejected_is_gone(server: Served, client: httpx2.Client) -> None
 
 
 def test_a_full_memory_accepts_nothing_and_it_goes_on_waiting(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     ConfigFile(server.folder / "memory-config.json").update({"memoryMaxItems": 1})
     client.post(FACTS, json={"content": "tea"})
@@ -383,7 +393,7 @@ def test_a_full_memory_accepts_nothing_and_it_goes_on_waiting(
 
 
 def test_several_pending_facts_are_accepted_until_the_memory_is_full_and_rejected(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     ConfigFile(server.folder / "memory-config.json").update({"memoryMaxItems": 2})
     pending = server.assistant.pending
@@ -425,7 +435,7 @@ def test_what_is_no_decision_is_refused(visitor: httpx2.Client, body: object) ->
     assert visitor.post(PENDING, json=body).status_code == 422
 
 
-def test_an_empty_text_is_not_accepted(server: Served, client: httpx2.Client) -> None:
+def test_an_empty_text_is_not_accepted(server: RunningServer, client: httpx2.Client) -> None:
     memory = waits(server)
     body = {"id": memory.id, "action": "accept", "content": " "}
     assert client.post(PENDING, json=body).status_code == 422
@@ -433,7 +443,7 @@ def test_an_empty_text_is_not_accepted(server: Served, client: httpx2.Client) ->
 
 
 def test_the_command_line_accepts_what_the_server_lists(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     memory = waits(server)
     assert cli.fork("review", "--accept", memory.id).code == 0
@@ -471,7 +481,7 @@ class CountedStore(MemoryStore):
 
 
 def test_changes_come_newest_first_without_the_lines_of_the_file(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
     client.patch(f"{FACTS}/{fact['id']}", json={"content": "客廳的燈叫做小美"})
@@ -487,7 +497,7 @@ def test_changes_come_newest_first_without_the_lines_of_the_file(
     assert not INSIDE & newest.keys()
 
 
-def test_changes_are_given_page_by_page(server: Served, client: httpx2.Client) -> None:
+def test_changes_are_given_page_by_page(server: RunningServer, client: httpx2.Client) -> None:
     for number in range(5):
         server.assistant.memory.add(f"fact {number}")
     first = client.get(CHANGES, params={"limit": 3}).json()
@@ -507,7 +517,9 @@ def test_the_history_is_not_gone_through_for_each_change_in_it(data: Path) -> No
     assert store.given.readings < 10
 
 
-def test_what_was_learned_is_returned_with_its_quote(server: Served, client: httpx2.Client) -> None:
+def test_what_was_learned_is_returned_with_its_quote(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     source = Source("我家客廳的燈叫做小明", "web:1", datetime(2026, 11, 15, tzinfo=UTC), "user")
     server.assistant.memory.add(LAMP, origin="learnt", source=source)
     client.post(FACTS, json={"content": "tea"})
@@ -519,7 +531,7 @@ def test_what_was_learned_is_returned_with_its_quote(server: Served, client: htt
 
 @pytest.mark.parametrize("sent", [{}, {"json": {}}, {"json": {"change": None}}])
 def test_without_a_number_the_newest_change_is_taken_back(
-    server: Served, client: httpx2.Client, sent: dict[str, object]
+    server: RunningServer, client: httpx2.Client, sent: dict[str, object]
 ) -> None:
     client.post(FACTS, json={"content": LAMP})
     client.post(FACTS, json={"content": "tea"})
@@ -532,7 +544,7 @@ def test_without_a_number_the_newest_change_is_taken_back(
 
 
 def test_one_change_is_taken_back_and_the_later_ones_stay(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     client.post(FACTS, json={"content": LAMP})
     number = client.get(CHANGES).json()["changes"][0]["n"]
@@ -546,7 +558,7 @@ def test_one_change_is_taken_back_and_the_later_ones_stay(
 
 
 def test_a_change_of_what_changed_since_is_not_taken_back(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
     number = client.get(CHANGES).json()["changes"][0]["n"]
@@ -556,7 +568,9 @@ def test_a_change_of_what_changed_since_is_not_taken_back(
     assert contents(server) == ["客廳的燈叫做小美"]
 
 
-def test_what_changed_since_is_skipped_on_request(server: Served, client: httpx2.Client) -> None:
+def test_what_changed_since_is_skipped_on_request(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     client.post(FACTS, json={"content": "tea"})
     client.post(FACTS, json={"content": LAMP})
     server.memory.write_text(server.memory.read_text("utf-8").replace("小明", "小美"), "utf-8")
@@ -594,7 +608,7 @@ def test_a_bad_question_for_changes_is_refused(
 
 
 def test_the_command_line_takes_back_what_was_done_over_http(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     client.post(FACTS, json={"content": LAMP})
     assert cli.fork("undo").code == 0

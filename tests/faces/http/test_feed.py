@@ -14,8 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Serve, Served
-from tests.faces.http.listening import Heard, Told, ask, listening, one, send_message
+from tests.faces.http.conftest import RunningServer, Serve
+from tests.faces.http.listening import Heard, ServerEvent, ask, listening, one, send_message
 from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.usefixtures("at_noon")
 
 
 @contextmanager
-def subscribe(server: Served, language: str = "en") -> Iterator[Heard]:
+def subscribe(server: RunningServer, language: str = "en") -> Iterator[Heard]:
     with listening("GET", f"{server.url}/api/events", language=language) as heard:
-        assert next(heard) == Told("hello", {"version": __version__})
+        assert next(heard) == ServerEvent("hello", {"version": __version__})
         yield heard
 
 
@@ -46,7 +46,7 @@ async def until(subscriber: Subscriber, name: bytes) -> bytes:
     return event or b""
 
 
-def by_another_process(server: Served, *arguments: str) -> None:
+def by_another_process(server: RunningServer, *arguments: str) -> None:
     subprocess.run(
         [sys.executable, "-m", "turnleaf", "--data-dir", str(server.folder), *arguments],
         check=True,
@@ -57,7 +57,7 @@ def by_another_process(server: Served, *arguments: str) -> None:
 # What is told.
 
 
-def test_a_change_by_another_process_is_told(server: Served, client: httpx2.Client) -> None:
+def test_a_change_by_another_process_is_told(server: RunningServer, client: httpx2.Client) -> None:
     server.assistant.memory.add("貓叫做米米")
     with subscribe(server) as heard:
         by_another_process(server, "remember", "客廳的燈叫做小明")
@@ -65,7 +65,9 @@ def test_a_change_by_another_process_is_told(server: Served, client: httpx2.Clie
     assert told["etag"] == client.get("/api/memory/main").headers["etag"]
 
 
-def test_a_change_by_an_editor_or_a_page_is_told(server: Served, client: httpx2.Client) -> None:
+def test_a_change_by_an_editor_or_a_page_is_told(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     memory = server.assistant.memory
     memory.add("貓叫做米米")
     with subscribe(server) as heard:
@@ -75,13 +77,13 @@ def test_a_change_by_an_editor_or_a_page_is_told(server: Served, client: httpx2.
         wait_for_facts(heard, 3)
 
 
-def test_what_waits_is_told(server: Served) -> None:
+def test_what_waits_is_told(server: RunningServer) -> None:
     with subscribe(server) as heard:
         server.assistant.pending.add("老闆要求每天轉帳")
         assert one(heard, "pending") == {"count": 1}
 
 
-def test_a_note_by_another_process_or_an_editor_is_told(server: Served) -> None:
+def test_a_note_by_another_process_or_an_editor_is_told(server: RunningServer) -> None:
     daily = server.assistant.daily
     with subscribe(server) as heard:
         by_another_process(server, "log", "換了客廳的燈泡")
@@ -92,7 +94,7 @@ def test_a_note_by_another_process_or_an_editor_is_told(server: Served) -> None:
         assert one(heard, "daily") == {}
 
 
-def test_changed_settings_are_told(server: Served, client: httpx2.Client) -> None:
+def test_changed_settings_are_told(server: RunningServer, client: httpx2.Client) -> None:
     with subscribe(server) as heard:
         client.put("/api/memory/config", json={"autoExtract": False})
         assert one(heard, "settings") == {}
@@ -140,7 +142,7 @@ def test_what_is_learned_in_the_background_is_announced(serve: Serve) -> None:
         assert told["conversation"] == "web:2"
 
 
-def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: Served) -> None:
+def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: RunningServer) -> None:
     with subscribe(server) as heard:
         server.memory.unlink()
         server.memory.mkdir()
@@ -223,7 +225,7 @@ def test_a_slow_listener_is_dropped_and_nobody_waits_for_them(data: Path) -> Non
     assert late == [None]
 
 
-def test_the_most_who_can_listen_are_many_and_who_leaves_makes_room(server: Served) -> None:
+def test_the_most_who_can_listen_are_many_and_who_leaves_makes_room(server: RunningServer) -> None:
     with ExitStack() as stack:
         for _ in range(MOST_SUBSCRIBERS - 1):
             stack.enter_context(subscribe(server))

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from tests import imports as samples
-from tests.faces.http.conftest import Serve, Served, calling
+from tests.faces.http.conftest import RunningServer, Serve, calling
 from tests.faces.http.listening import Heard, listening
 from tests.standins.chat_api import ChatApi
 from turnleaf.faces.http.requests import RequestLimits
@@ -25,7 +25,7 @@ PAST = json.dumps(samples.claude()).encode()
 
 
 @pytest.fixture
-def news(server: Served) -> Iterator[Heard]:
+def news(server: RunningServer) -> Iterator[Heard]:
     with listening("GET", f"{server.url}/api/events") as heard:
         assert next(heard).name == "hello"
         yield heard
@@ -50,7 +50,7 @@ def wait_for_end(news: Heard, client: httpx2.Client, begun: dict[str, Any]) -> d
 
 
 def test_a_file_that_is_sent_becomes_conversations(
-    server: Served, client: httpx2.Client, news: Heard
+    server: RunningServer, client: httpx2.Client, news: Heard
 ) -> None:
     ended = wait_for_end(news, client, send(client, PAST))
     assert (ended["state"], ended["problem"], ended["size"]) == ("done", None, len(PAST))
@@ -63,7 +63,7 @@ def test_a_file_that_is_sent_becomes_conversations(
 
 
 def test_a_dry_run_changes_nothing_and_its_file_is_imported_without_sending_it_again(
-    server: Served, client: httpx2.Client, news: Heard
+    server: RunningServer, client: httpx2.Client, news: Heard
 ) -> None:
     counted = wait_for_end(news, client, send(client, PAST, dryRun=True))
     assert (counted["dryRun"], counted["imported"]["conversations"]) == (True, 1)
@@ -85,7 +85,7 @@ def test_a_dry_run_changes_nothing_and_its_file_is_imported_without_sending_it_a
 
 
 def test_facts_that_turnleaf_wrote_are_imported_as_such(
-    server: Served, client: httpx2.Client, news: Heard
+    server: RunningServer, client: httpx2.Client, news: Heard
 ) -> None:
     page = "# Memory\n\n## 家\n\n- 客廳的燈叫做小明\n".encode()
     ended = wait_for_end(news, client, send(client, page, name="MEMORY.md"))
@@ -106,7 +106,9 @@ def test_what_cannot_be_read_is_told_in_the_readers_language(
     assert sentence in told["problem"]
 
 
-def test_an_import_is_stopped_while_its_file_is_sent(client: httpx2.Client, server: Served) -> None:
+def test_an_import_is_stopped_while_its_file_is_sent(
+    client: httpx2.Client, server: RunningServer
+) -> None:
     def parts() -> Iterator[bytes]:
         yield b"["
         with calling(server) as other:
@@ -150,7 +152,7 @@ def test_a_file_that_is_too_large_or_has_no_room_is_refused_before_it_is_read(se
     assert "free bytes" in announce(server, 10**18)
 
 
-def announce(server: Served, size: int) -> str:
+def announce(server: RunningServer, size: int) -> str:
     """Return the answer to the head of an upload of which nothing is sent."""
     address = urlsplit(server.url)
     head = (
@@ -169,7 +171,7 @@ def announce(server: Served, size: int) -> str:
 
 
 def test_a_model_reads_what_was_imported_only_when_it_is_asked_to(
-    server: Served, client: httpx2.Client, news: Heard
+    server: RunningServer, client: httpx2.Client, news: Heard
 ) -> None:
     without = client.get("/api/import/learning").json()
     assert (without["model"], without["calls"], without["state"]) == (None, 0, "idle")

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.faces.http.conftest import Serve, Served, calling
+from tests.faces.http.conftest import RunningServer, Serve, calling
 from tests.store.older import make_messages, write_conversations
 from turnleaf import DailyLog
 from turnleaf.core.messages import Message
@@ -39,7 +39,9 @@ MARKDOWN = {"content-type": "text/markdown"}
 # The file
 
 
-def test_the_file_is_returned_with_its_version(server: Served, client: httpx2.Client) -> None:
+def test_the_file_is_returned_with_its_version(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     server.assistant.memory.add(LAMP, "家")
     answer = client.get(MAIN)
     assert answer.json() == {
@@ -53,7 +55,7 @@ def test_the_file_is_returned_with_its_version(server: Served, client: httpx2.Cl
 
 @pytest.mark.parametrize("accept", ["text/markdown", "text/plain", "text/markdown;q=0.9, */*"])
 def test_the_raw_file_is_returned_on_request(
-    server: Served, client: httpx2.Client, accept: str
+    server: RunningServer, client: httpx2.Client, accept: str
 ) -> None:
     data = f"\ufeff# 記憶\r\n\r\n- {LAMP}\r\n".encode()
     server.memory.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +71,9 @@ def test_everybody_else_gets_json(visitor: httpx2.Client, accept: str) -> None:
     assert visitor.get(MAIN, headers={"accept": accept}).json()["format"] == "markdown"
 
 
-def test_who_has_the_version_gets_nothing_anew(server: Served, client: httpx2.Client) -> None:
+def test_who_has_the_version_gets_nothing_anew(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     etag = client.get(MAIN).headers["etag"]
     for known in (etag, f"W/{etag}", f'"other", {etag}', "*"):
         answer = client.get(MAIN, headers={"if-none-match": known})
@@ -88,7 +92,7 @@ def test_who_has_the_version_gets_nothing_anew(server: Served, client: httpx2.Cl
     ],
 )
 def test_a_text_is_saved_to_the_byte(
-    server: Served, client: httpx2.Client, sent: dict[str, object]
+    server: RunningServer, client: httpx2.Client, sent: dict[str, object]
 ) -> None:
     answer = client.put(MAIN, **sent)  # type: ignore[arg-type]
     assert answer.status_code == 200
@@ -102,7 +106,7 @@ def test_a_text_is_saved_to_the_byte(
 
 @pytest.mark.parametrize("text", ["", "\ufeff# 記憶\r\n- 茶\r\n", "no end of line", "- a\r- b\n\n"])
 def test_odd_texts_are_saved_to_the_byte_as_well(
-    server: Served, client: httpx2.Client, text: str
+    server: RunningServer, client: httpx2.Client, text: str
 ) -> None:
     assert client.put(MAIN, json={"content": text}).status_code == 200
     assert server.memory.read_bytes() == text.encode()
@@ -115,7 +119,9 @@ def test_what_is_the_same_is_no_change(client: httpx2.Client) -> None:
     assert again == {**first, "change": None}
 
 
-def test_what_a_text_replaced_is_one_undo_away(server: Served, client: httpx2.Client) -> None:
+def test_what_a_text_replaced_is_one_undo_away(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     server.assistant.memory.add(TEA)
     before = server.memory.read_bytes()
     fact = client.get(FACTS).json()["facts"][0]
@@ -139,7 +145,7 @@ def test_a_save_of_the_version_that_was_read_succeeds(client: httpx2.Client) -> 
 
 
 def test_a_save_after_an_editors_save_is_refused_and_loses_nothing(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     etag = client.put(MAIN, json={"content": TEXT}).headers["etag"]
     edited = TEXT + "- 陽台有三盆花\n"
@@ -158,7 +164,7 @@ def test_a_save_after_an_editors_save_is_refused_and_loses_nothing(
 
 @pytest.mark.parametrize("condition", ["W/{}", "{bare}", '"other"', "", '"', "**", '"*"'])
 def test_what_names_no_version_strongly_matches_none(
-    shared_server: Served, visitor: httpx2.Client, condition: str
+    shared_server: RunningServer, visitor: httpx2.Client, condition: str
 ) -> None:
     etag = visitor.get(MAIN).headers["etag"]
     header = condition.format(etag, bare=etag.strip('"'))
@@ -170,7 +176,7 @@ def test_what_names_no_version_strongly_matches_none(
 
 
 def test_without_a_condition_a_save_succeeds_after_an_editors_save(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     client.put(MAIN, json={"content": TEXT})
     edited = TEXT + "- 陽台有三盆花\n"
@@ -181,7 +187,9 @@ def test_without_a_condition_a_save_succeeds_after_an_editors_save(
     assert server.memory.read_text("utf-8") == edited
 
 
-def test_of_many_saves_of_one_version_one_succeeds(server: Served, client: httpx2.Client) -> None:
+def test_of_many_saves_of_one_version_one_succeeds(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     etag = client.get(MAIN).headers["etag"]
     answers: list[httpx2.Response] = []
 
@@ -226,7 +234,7 @@ def test_of_many_saves_of_one_version_one_succeeds(server: Served, client: httpx
     ],
 )
 def test_what_is_no_text_is_refused_and_nothing_is_written(
-    shared_server: Served,
+    shared_server: RunningServer,
     visitor: httpx2.Client,
     data: bytes,
     headers: dict[str, str],
@@ -269,7 +277,9 @@ def test_a_memory_in_json_is_returned_and_saved_as_json(
 # Search
 
 
-def test_a_search_finds_what_is_remembered_and_where(server: Served, client: httpx2.Client) -> None:
+def test_a_search_finds_what_is_remembered_and_where(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     fact = server.assistant.memory.add(LAMP, "家")
     server.assistant.memory.add(TEA)
     answer = client.get(SEARCH, params={"q": "小明"}).json()
@@ -285,7 +295,7 @@ def test_a_search_finds_what_is_remembered_and_where(server: Served, client: htt
 
 
 def test_the_terms_of_a_hit_are_as_they_stand_in_its_text(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.memory.add("Ming likes Running by the river; running shoes wear out")
     (hit,) = client.get(SEARCH, params={"q": "who runs?"}).json()["results"]
@@ -293,7 +303,7 @@ def test_the_terms_of_a_hit_are_as_they_stand_in_its_text(
 
 
 def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.reply("cli:1", f"Remember: {LAMP}")
     (fact,) = server.assistant.memory.get_all()
@@ -302,7 +312,7 @@ def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(
     assert [hit["newer"]["content"] for hit in found if hit["message"]] == ["客廳的燈叫做小華"]
 
 
-def test_a_score_can_be_explained(server: Served, client: httpx2.Client) -> None:
+def test_a_score_can_be_explained(server: RunningServer, client: httpx2.Client) -> None:
     server.assistant.memory.add(LAMP)
     (hit,) = client.get(SEARCH, params={"q": "客廳", "explain": True}).json()["results"]
     assert hit["score"] == hit["bm25"] > 0
@@ -310,7 +320,7 @@ def test_a_score_can_be_explained(server: Served, client: httpx2.Client) -> None
 
 
 def test_with_vectors_a_search_compares_meanings_from_the_moment_they_are_switched_on(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     server.assistant.memory.add(LAMP)
     question = {"q": "What is the name of the lamp in the living room?", "explain": "true"}
@@ -324,7 +334,9 @@ def test_with_vectors_a_search_compares_meanings_from_the_moment_they_are_switch
     assert hit["vector"] > 0
 
 
-def test_a_search_is_narrowed_by_source_and_date(server: Served, client: httpx2.Client) -> None:
+def test_a_search_is_narrowed_by_source_and_date(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     server.assistant.memory.add(LAMP)
     folder = DailyLog(server.folder / "prompts/memory/daily").location
     folder.mkdir(parents=True, exist_ok=True)
@@ -346,7 +358,7 @@ def test_a_search_is_narrowed_by_source_and_date(server: Served, client: httpx2.
 
 
 def test_a_message_is_found_with_its_place_in_its_conversation(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     store = server.assistant.conversations
     [asked, _] = store.add_messages("web:1", [Message("user", LAMP), Message("assistant", "好")])
@@ -407,7 +419,7 @@ def test_a_bad_question_is_refused(visitor: httpx2.Client, query: dict[str, str]
 
 
 def test_a_search_sees_at_once_what_another_program_wrote(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     assert client.get(SEARCH, params={"q": "小明"}).json()["results"] == []
     assert cli.fork("remember", LAMP).code == 0
@@ -419,7 +431,7 @@ def test_a_search_sees_at_once_what_another_program_wrote(
 # Figures
 
 
-def test_the_memory_is_counted(server: Served, client: httpx2.Client) -> None:
+def test_the_memory_is_counted(server: RunningServer, client: httpx2.Client) -> None:
     assistant = server.assistant
     for content, category in ((LAMP, "家"), ("書房的燈叫做小美", "家"), (TEA, "Tea"), ("x", None)):
         assistant.memory.add(content, category)
@@ -445,7 +457,7 @@ def test_the_memory_is_counted(server: Served, client: httpx2.Client) -> None:
 
 
 def test_a_long_record_is_not_read_for_the_figures(
-    server: Served, client: httpx2.Client, caplog: pytest.LogCaptureFixture
+    server: RunningServer, client: httpx2.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.assistant.memory.add(LAMP)
     record = server.memory.with_name(journal.NAME)
@@ -458,7 +470,7 @@ def test_a_long_record_is_not_read_for_the_figures(
     assert "cannot be read" in caplog.text
 
 
-def test_an_empty_memory_has_figures_too(server: Served, client: httpx2.Client) -> None:
+def test_an_empty_memory_has_figures_too(server: RunningServer, client: httpx2.Client) -> None:
     stats = client.get(STATS).json()
     assert (stats["facts"], stats["categories"], stats["lastChange"]) == (0, {}, None)
 
@@ -494,7 +506,7 @@ def test_a_read_only_folder_is_read_and_says_why_it_is_not_written(ground: Path)
 
 
 def test_a_running_server_shows_what_an_older_program_writes(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     folder = server.assistant.conversations.location.parent
     assert client.get(SEARCH, params={"q": "護照"}).json()["results"] == []
@@ -513,12 +525,14 @@ DAILY = "/api/memory/daily"
 BULB = "換了客廳的燈泡"
 
 
-def today(server: Served) -> date:
+def today(server: RunningServer) -> date:
     return server.assistant.now().date()
 
 
 @pytest.mark.usefixtures("at_noon")
-def test_a_note_is_added_to_today_with_its_time(server: Served, client: httpx2.Client) -> None:
+def test_a_note_is_added_to_today_with_its_time(
+    server: RunningServer, client: httpx2.Client
+) -> None:
     day = today(server)
     added = client.post(f"{DAILY}/{day}", json={"entry": BULB})
     assert added.status_code == 201
@@ -532,7 +546,7 @@ def test_a_note_is_added_to_today_with_its_time(server: Served, client: httpx2.C
 
 @pytest.mark.usefixtures("at_noon")
 def test_a_note_is_changed_and_deleted_if_it_still_says_the_same(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     day = server.assistant.now().date()
     server.assistant.daily.append("買牛奶")
@@ -556,7 +570,7 @@ def test_a_day_without_notes_is_empty(visitor: httpx2.Client) -> None:
 
 @pytest.mark.usefixtures("at_noon")
 def test_the_days_are_listed_with_what_they_hold_newest_first(
-    server: Served, client: httpx2.Client
+    server: RunningServer, client: httpx2.Client
 ) -> None:
     folder = server.assistant.daily.location
     folder.mkdir(parents=True, exist_ok=True)
@@ -574,7 +588,7 @@ def test_the_days_are_listed_with_what_they_hold_newest_first(
 @pytest.mark.usefixtures("at_noon")
 @pytest.mark.parametrize("days", [-1, 1])
 def test_another_day_takes_no_note_and_says_why(
-    shared_server: Served, visitor: httpx2.Client, days: int
+    shared_server: RunningServer, visitor: httpx2.Client, days: int
 ) -> None:
     other = today(shared_server) + timedelta(days=days)
     answer = visitor.post(f"{DAILY}/{other}", json={"entry": BULB})
@@ -598,7 +612,7 @@ def test_what_is_no_date_is_refused(visitor: httpx2.Client, day: str) -> None:
 @pytest.mark.usefixtures("at_noon")
 @pytest.mark.parametrize("body", [{}, {"entry": "  "}, {"entry": "a\0b"}, {"entry": 1}, []])
 def test_what_is_no_note_is_refused(
-    shared_server: Served, visitor: httpx2.Client, body: object
+    shared_server: RunningServer, visitor: httpx2.Client, body: object
 ) -> None:
     answer = visitor.post(f"{DAILY}/{today(shared_server)}", json=body)
     assert answer.status_code == 422
@@ -607,7 +621,7 @@ def test_what_is_no_note_is_refused(
 
 @pytest.mark.usefixtures("at_noon")
 def test_the_command_line_and_the_server_write_the_same_day(
-    cli: Cli, server: Served, client: httpx2.Client
+    cli: Cli, server: RunningServer, client: httpx2.Client
 ) -> None:
     assert cli.fork("log", BULB).code == 0
     day = client.get(DAILY).json()["days"][0]["date"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served, calling
+from tests.faces.http.conftest import RunningServer, calling
 from tests.standins.chat_api import ChatApi
 from turnleaf.faces.operator_links import LIFE_SECONDS, make_link, redeem_link
 from turnleaf.settings import CONFIG_NAME, find_keys_path
@@ -57,7 +57,7 @@ def test_the_providers_are_listed_with_where_their_keys_come_from(
 
 def test_a_server_on_this_machine_is_found_with_its_models(
     serve: object,
-    server: Served,
+    server: RunningServer,
     client: httpx2.Client,
     chat: ChatApi,
     monkeypatch: pytest.MonkeyPatch,
@@ -97,7 +97,7 @@ def test_only_the_operator_sets_and_removes_a_key(
 
 
 def test_a_key_is_shown_by_no_answer_and_lies_outside_the_data_folder(
-    server: Served, operator: httpx2.Client
+    server: RunningServer, operator: httpx2.Client
 ) -> None:
     answers = [
         operator.put("/api/keys/groq", json={"key": KEY}),
@@ -117,7 +117,7 @@ def test_a_key_is_shown_by_no_answer_and_lies_outside_the_data_folder(
 
 
 def test_a_key_is_sent_to_the_address_that_it_was_set_for_and_to_no_other(
-    server: Served, operator: httpx2.Client, chat: ChatApi
+    server: RunningServer, operator: httpx2.Client, chat: ChatApi
 ) -> None:
     url = {"url": chat.url}
     assert operator.put("/api/keys/compatible", json={"key": KEY, **url}).json()["url"] == chat.url
@@ -224,7 +224,7 @@ def test_words_go_to_the_provider_that_is_set(operator: httpx2.Client, chat: Cha
 
 
 def test_a_link_works_once_and_its_cookie_is_for_no_script_and_no_other_site(
-    server: Served,
+    server: RunningServer,
 ) -> None:
     link = make_link(server.assistant.folder.operator_link, server.url)
     with calling(server) as client, calling(server) as other:
@@ -287,7 +287,7 @@ def test_a_damaged_file_of_keys_is_named_and_stays(
     assert path.read_text() == "{"
 
 
-def test_chat_and_memory_need_no_link(client: httpx2.Client, server: Served) -> None:
+def test_chat_and_memory_need_no_link(client: httpx2.Client, server: RunningServer) -> None:
     assert client.post("/api/memory/facts", json={"content": "茶"}).status_code == 201
     assert client.put("/api/memory/config", json={"minNewMessages": 9}).status_code == 200
     assert json.loads((server.folder / CONFIG_NAME).read_text())["minNewMessages"] == 9
@@ -297,7 +297,7 @@ def test_chat_and_memory_need_no_link(client: httpx2.Client, server: Served) -> 
 
 
 def test_a_conversation_keeps_the_model_that_it_was_given(
-    server: Served, operator: httpx2.Client, chat: ChatApi, monkeypatch: pytest.MonkeyPatch
+    server: RunningServer, operator: httpx2.Client, chat: ChatApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", chat.url)
     url = f"{server.url}/api/chat"
@@ -316,7 +316,7 @@ def test_a_conversation_keeps_the_model_that_it_was_given(
 
 
 def test_only_the_operator_gives_a_conversation_another_provider(
-    server: Served, client: httpx2.Client, operator: httpx2.Client
+    server: RunningServer, client: httpx2.Client, operator: httpx2.Client
 ) -> None:
     asked = {"message": "hello there", "key": "web:c"}
     refused = client.post("/api/chat", json={**asked, "model": "groq:llama"})

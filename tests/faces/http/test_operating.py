@@ -14,7 +14,14 @@ from threading import Event
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Serve, Served, calling, make_data_folder, operating, serving
+from tests.faces.http.conftest import (
+    RunningServer,
+    Serve,
+    calling,
+    make_data_folder,
+    operating,
+    serving,
+)
 from tests.postgres import empty_database, make_admin
 from tests.standins.chat_api import ChatApi
 from turnleaf import metrics
@@ -116,7 +123,9 @@ def test_only_the_operator_sees_the_figures(serve: Serve, client: httpx2.Client)
         assert parse(stranger.get("/metrics", headers=bearer).text)
 
 
-def test_what_waits_to_be_learned_from_is_counted(server: Served, operator: httpx2.Client) -> None:
+def test_what_waits_to_be_learned_from_is_counted(
+    server: RunningServer, operator: httpx2.Client
+) -> None:
     server.assistant.stores.config.change({"extractIntervalSeconds": 3600})
     server.assistant.reply("web:1", "我想聊聊天氣")
     assert read(operator)["turnleaf_learning_queue_messages{}"] == 2

@@ -15,7 +15,7 @@ import pytest
 
 from tests.effort import LONG
 from tests.faces.http.conftest import DEADLINE_SECONDS, make_data_folder, operating, serving
-from tests.faces.http.conftest import Served as Running
+from tests.faces.http.conftest import RunningServer as Running
 from tests.faces.http.listening import NO_TLS, EndlessModel
 from tests.postgres import empty_database
 from tests.standins.scripted_model import ScriptedModel

@@ -13,8 +13,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served, calling
-from tests.faces.http.listening import Told, listening, one
+from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve, calling
+from tests.faces.http.listening import ServerEvent, listening, one
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
@@ -49,7 +49,7 @@ class WaitingModel:
 
 
 @pytest.fixture(autouse=True)
-def _empty(shared_server: Served) -> Iterator[None]:
+def _empty(shared_server: RunningServer) -> Iterator[None]:
     yield
     for each in shared_server.assistant.schedules.get_all():
         shared_server.assistant.schedules.remove(each.id)
@@ -131,7 +131,7 @@ def test_what_is_deleted_is_given_once_more_and_gone(visitor: httpx2.Client) -> 
     ],
 )
 def test_what_cannot_be_taken_is_refused_with_a_sentence(
-    visitor: httpx2.Client, shared_server: Served, wrong: dict[str, str], said: str
+    visitor: httpx2.Client, shared_server: RunningServer, wrong: dict[str, str], said: str
 ) -> None:
     one = add_schedule(visitor)
     before = shared_server.assistant.schedules.location.read_bytes()
@@ -160,7 +160,7 @@ def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> N
         calling(server) as client,
         listening("GET", f"{server.url}/api/events") as heard,
     ):
-        assert next(heard) == Told("hello", {"version": __version__})
+        assert next(heard) == ServerEvent("hello", {"version": __version__})
         one_made = add_schedule(client)
         path = f"{API}/{one_made['id']}"
         answer = client.post(f"{path}/run")
@@ -180,14 +180,14 @@ def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> N
     assert run["id"] in server.assistant.daily.read(server.assistant.now().date())
 
 
-def test_a_running_server_runs_what_is_due_and_tells_of_it(server: Served) -> None:
+def test_a_running_server_runs_what_is_due_and_tells_of_it(server: RunningServer) -> None:
     server.assistant.memory.add(LAMP)
     past = datetime.now(UTC) - timedelta(minutes=20)
     with (
         calling(server) as client,
         listening("GET", f"{server.url}/api/events") as heard,
     ):
-        assert next(heard) == Told("hello", {"version": __version__})
+        assert next(heard) == ServerEvent("hello", {"version": __version__})
         other = ScheduleStore(server.folder / "schedules.json", now=lambda: past)
         path = f"{API}/{other.add(PROMPT, 'every 15m').id}"
         while (client.get(path).json()["lastRun"] or {}).get("state") != "done":
@@ -197,7 +197,7 @@ def test_a_running_server_runs_what_is_due_and_tells_of_it(server: Served) -> No
 
 
 def test_what_went_wrong_is_told_without_secrets_and_places(
-    visitor: httpx2.Client, shared_server: Served
+    visitor: httpx2.Client, shared_server: RunningServer
 ) -> None:
     store = shared_server.assistant.schedules
     schedule, run = store.begin(add_schedule(visitor)["id"])
@@ -227,7 +227,7 @@ def test_a_list_of_schedules_takes_no_longer_for_many_runs(tmp_path: Path) -> No
 
 
 def test_a_run_whose_program_ended_is_told_as_interrupted(
-    visitor: httpx2.Client, shared_server: Served
+    visitor: httpx2.Client, shared_server: RunningServer
 ) -> None:
     add_schedule(visitor, deliver="slack:C012AB3CD")
     location = shared_server.assistant.schedules.location

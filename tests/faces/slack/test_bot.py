@@ -363,7 +363,7 @@ def test_what_a_tool_saved_is_noted_also_when_the_model_fails_afterwards(world: 
 # Learning
 
 
-def taught(world: World, *facts: str) -> str:
+def teach(world: World, *facts: str) -> str:
     """Get a message learned from in the background; return the thread."""
     said = "。".join(facts)
     world.model.facts = [[make_fact(fact) for fact in facts]]
@@ -377,7 +377,7 @@ def taught(world: World, *facts: str) -> str:
 
 def test_what_was_learned_later_is_noted_in_the_thread_that_it_came_from(world: World) -> None:
     other = world.slack.mention("Hello")
-    ts = taught(world, "我喜歡茶", "我住在台北")
+    ts = teach(world, "我喜歡茶", "我住在台北")
     assert [note.lines for note in world.slack.notes(ts)] == [
         ["學到：我喜歡茶", "學到：我住在台北"]
     ]
@@ -390,7 +390,7 @@ def test_what_was_learned_later_is_noted_in_the_thread_that_it_came_from(world: 
 
 
 def test_what_ended_is_noted_in_the_thread_that_says_so(world: World) -> None:
-    first = taught(world, "我住在台北")
+    first = teach(world, "我住在台北")
     ts = world.slack.mention("我不住台北了")
     world.settle()
     world.assistant.flush(f"slack:{ts}")
@@ -406,7 +406,7 @@ def test_what_ended_is_noted_in_the_thread_that_says_so(world: World) -> None:
 
 
 def test_what_was_taken_back_already_and_what_changed_since_is_said(world: World) -> None:
-    ts = taught(world, "我喜歡茶", "我住在台北")
+    ts = teach(world, "我喜歡茶", "我住在台北")
     (note,) = world.slack.notes(ts)
     tea, home = world.assistant.memory.get_all()
     world.assistant.memory.undo()
@@ -420,7 +420,7 @@ def test_what_was_taken_back_already_and_what_changed_since_is_said(world: World
 
 
 def test_two_buttons_pressed_at_once_both_say_what_came_of_them(world: World) -> None:
-    (note,) = world.slack.notes(taught(world, "我喜歡茶", "我住在台北"))
+    (note,) = world.slack.notes(teach(world, "我喜歡茶", "我住在台北"))
     as_seen = deepcopy(note)
     world.slack.press(as_seen, number=0)
     world.slack.press(as_seen, number=1)
@@ -455,7 +455,7 @@ def test_a_long_fact_is_shown_short(world: World) -> None:
 
 
 def test_the_button_of_another_memory_takes_nothing_back(world: World) -> None:
-    ts = taught(world, "我喜歡茶")
+    ts = teach(world, "我喜歡茶")
     (note,) = world.slack.notes(ts)
     number, _, _ = note.buttons[0]["accessory"]["value"].partition(":")
     note.buttons[0]["accessory"]["value"] = f"{number}:another"
@@ -465,7 +465,7 @@ def test_the_button_of_another_memory_takes_nothing_back(world: World) -> None:
 
 
 def test_a_stranger_cannot_take_anything_back(world: World) -> None:
-    ts = taught(world, "我喜歡茶")
+    ts = teach(world, "我喜歡茶")
     world.slack.press(world.slack.notes(ts)[0], user="U09")
     world.settle()
     assert world.list_facts() == ["我喜歡茶"]
@@ -476,7 +476,7 @@ def test_a_stranger_cannot_take_anything_back(world: World) -> None:
 
 def test_a_long_note_is_kept_short(world: World) -> None:
     facts = [f"我的第{number}把鑰匙在第{number}個抽屜" for number in range(12)]
-    (note,) = world.slack.notes(taught(world, *facts))
+    (note,) = world.slack.notes(teach(world, *facts))
     assert len(note.buttons) == 10
     assert note.lines[-1] == "……還有 2 件"
 

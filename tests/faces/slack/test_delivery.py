@@ -100,13 +100,13 @@ def test_a_result_of_which_slack_lost_the_answer_comes_once(
 def test_when_slack_asks_to_wait_it_waits_and_can_be_stopped(slack: SlackApi) -> None:
     waits: list[float | None] = []
 
-    class Noted(Event):
+    class RecordingEvent(Event):
         def wait(self, timeout: float | None = None) -> bool:
             waits.append(timeout)
             return True
 
     slack.once("chat.postMessage", "429:7")
-    brings = to_slack(Settings(slack_bot_token=BOT_TOKEN), Noted())
+    brings = to_slack(Settings(slack_bot_token=BOT_TOKEN), RecordingEvent())
     assert brings is not None
     brings(SCHEDULE, RUN, "晴天")
     assert waits == [7.0]

@@ -145,7 +145,7 @@ def read_all(space: Stores) -> dict[str, object]:
         "results": space.schedules.read_results("a.md"),
         "queued": {key: queue.list_queued(key) for key in (KEY, OTHER)},
         "learning": [queue.outbox(), queue.sightings(), queue.last_error(), queue.backlog()],
-        "spent": [queue.spent(day), queue.tallies(day), queue.json_format("http://x", "m")],
+        "spent": [queue.count_calls(day), queue.tallies(day), queue.json_format("http://x", "m")],
         "flush": queue.begin_flush(KEY),
         "records": [space.records.list_records(one) for one in ("threads", "log")],
         "found": sorted((one.text, one.source) for one in space.passages.search("Momo")),

@@ -104,7 +104,7 @@ def test_a_new_store_is_empty(store: LearningQueue) -> None:
     assert store.claim(KEY) is None
     assert store.outbox() == []
     assert store.last_error() is None
-    assert store.spent(DAY) == {}
+    assert store.count_calls(DAY) == {}
 
 
 def test_messages_wait_in_their_order_also_after_a_restart(place: QueueBackend) -> None:
@@ -438,14 +438,14 @@ def test_calls_are_counted_by_day_and_model_up_to_the_cap_of_all(place: QueueBac
     assert place.open().spend("claude-cli:haiku", cap=3, day=DAY)
     assert place.open().spend("ollama:模型", cap=3, day=DAY)
     assert not place.open().spend("ollama:模型", cap=3, day=DAY)
-    assert place.open().spent(DAY) == {"claude-cli:haiku": 2, "ollama:模型": 1}
+    assert place.open().count_calls(DAY) == {"claude-cli:haiku": 2, "ollama:模型": 1}
     assert place.open().spend("ollama:模型", cap=3, day=tomorrow)
-    assert place.open().spent(tomorrow) == {"ollama:模型": 1}
+    assert place.open().count_calls(tomorrow) == {"ollama:模型": 1}
 
 
 def test_a_cap_of_nothing_allows_nothing(store: LearningQueue) -> None:
     assert not store.spend("x", cap=0, day=DAY)
-    assert store.spent(DAY) == {}
+    assert store.count_calls(DAY) == {}
 
 
 # Erasing and withdrawing
@@ -626,7 +626,7 @@ def test_of_several_who_spend_at_once_no_more_than_the_cap_may(place: QueueBacke
     stores = [place.open() for _ in range(3)]
     done = at_once(lambda store: [store.spend("m", cap=5, day=DAY) for _ in range(3)], stores)
     assert [is_spent for several in done for is_spent in several].count(True) == 5
-    assert stores[0].spent(DAY) == {"m": 5}
+    assert stores[0].count_calls(DAY) == {"m": 5}
 
 
 def test_of_several_who_flush_or_settle_at_once_one_does(place: QueueBackend) -> None:

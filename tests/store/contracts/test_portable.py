@@ -25,7 +25,7 @@ class CutOffError(Exception):
     """Somebody pulled the plug."""
 
 
-class _Cut:
+class _LimitedStore:
     """A store that writes so many times more."""
 
     def __init__(self, store: Portable, left: list[int]) -> None:
@@ -60,7 +60,7 @@ class CutOff(MemoryStores):
             finish = whole.finish
 
             def list_stores(self) -> Sequence[Portable]:
-                return [_Cut(one, left) for one in whole.list_stores()]
+                return [_LimitedStore(one, left) for one in whole.list_stores()]
 
         return Space()
 

@@ -32,7 +32,7 @@ THRESHOLD = 1000
 
 
 @dataclass
-class Seeded:
+class SeededModel:
     """A model to which every text means something by chance, and the pairs that it must know."""
 
     name: str = "seeded"
@@ -66,7 +66,7 @@ def find_owner(address: str) -> str:
 def fill(address: str, name: str, count: int) -> None:
     """Fill a space with passages and vectors, as long use would."""
     with open_space(address, name) as space:
-        space.passages.use_embedder(Seeded(), Weights())
+        space.passages.use_embedder(SeededModel(), Weights())
         space.facts.add(f"{name} 0")
         space.passages.embed()
     vectors = [write_vector(mean(f"{name} {number}")) for number in range(1, count)]
@@ -115,7 +115,7 @@ def test_a_large_space_is_searched_by_an_index_of_its_own_and_a_small_one_exactl
     (planned,) = tune(owner, passages=THRESHOLD, dry_run=True)
     assert "large" not in planned
     with explain(address) as plans, open_space(address, "large") as large:
-        large.passages.use_embedder(Seeded(), Weights())
+        large.passages.use_embedder(SeededModel(), Weights())
         wanted = find_nearest("large", LARGE, "query 0")
         assert search(large, "query 0") == wanted
     assert not [one for one in plans.indexes if one.startswith("vectors_near")]
@@ -123,7 +123,7 @@ def test_a_large_space_is_searched_by_an_index_of_its_own_and_a_small_one_exactl
     assert tune(owner, passages=THRESHOLD) == [planned]
     assert tune(owner, passages=THRESHOLD) == []
     with explain(address) as plans, open_space(address, "large") as large:
-        large.passages.use_embedder(Seeded(), Weights())
+        large.passages.use_embedder(SeededModel(), Weights())
         found = 0
         for number in range(QUERIES):
             wanted = find_nearest("large", LARGE, f"query {number}")
@@ -136,7 +136,7 @@ def test_a_large_space_is_searched_by_an_index_of_its_own_and_a_small_one_exactl
         wanted = [one for one in ranked if int(one.split()[1]) in of_day][:10]
         assert search(large, "query 0", "2026-01-01") == wanted
     with explain(address) as plans, open_space(address, "small3") as small:
-        small.passages.use_embedder(Seeded(), Weights())
+        small.passages.use_embedder(SeededModel(), Weights())
         for number in range(QUERIES):
             query = f"query {number}"
             assert search(small, query) == find_nearest("small3", SMALL, query)
@@ -147,7 +147,7 @@ def test_what_is_said_after_the_index_was_made_is_found_by_it(address: str) -> N
     fill(address, "large", THRESHOLD)
     tune(find_owner(address), passages=THRESHOLD)
     with open_space(address, "large") as large:
-        large.passages.use_embedder(Seeded(), Weights())
+        large.passages.use_embedder(SeededModel(), Weights())
         large.facts.add("query 1")
         large.passages.embed()
         assert search(large, "query 1")[0] == "query 1"

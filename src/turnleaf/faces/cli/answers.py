@@ -413,7 +413,7 @@ class Shown:
             yield Segment.line()
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        markdown = _Written(self._text, code_theme="ansi_dark", hyperlinks=False)
+        markdown = _AnswerMarkdown(self._text, code_theme="ansi_dark", hyperlinks=False)
         for token in markdown.parsed:
             for one in (token, *(token.children or ())):
                 one.type = AS_WRITTEN.get(one.type, one.type)
@@ -445,7 +445,7 @@ class _Lines(Paragraph):
                 yield part
 
 
-class _Written(Markdown):
+class _AnswerMarkdown(Markdown):
     elements = Markdown.elements | {"paragraph_open": _Lines}
 
 

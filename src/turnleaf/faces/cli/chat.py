@@ -440,7 +440,7 @@ def _clear(chat: Chat, sure: str) -> None:
 
 def _show_status(chat: Chat, _: str) -> None:
     assistant, settings = chat.assistant, chat.assistant.settings
-    spent = sum(assistant.learning.spent(datetime.now().astimezone().date()).values())
+    spent = sum(assistant.learning.count_calls(datetime.now().astimezone().date()).values())
     waiting = sum(assistant.learning.backlog().values())
     status = {
         "conversation": f"{chat.key}{localize(' (private)') if chat.is_private else ''}",

@@ -77,7 +77,7 @@ def iterate_files(
     with (
         _blaming(file),
         Path(file).open("rb") as raw,
-        _Metered(fileobj=raw) as source,
+        _Meter(fileobj=raw) as source,
         tarfile.open(fileobj=source, mode="r|") as archive,
     ):
         entries = _find_entries(archive, source)
@@ -131,7 +131,7 @@ class _Entry(NamedTuple):
     sha256: str
 
 
-class _Metered(gzip.GzipFile):
+class _Meter(gzip.GzipFile):
     """A stream that gives no more than is left of what it was allowed."""
 
     left = CHUNK
@@ -166,7 +166,7 @@ def _blaming(file: str | Path) -> Iterator[None]:
         raise StorageError(message) from error
 
 
-def _find_entries(archive: tarfile.TarFile, source: _Metered) -> dict[str, _Entry]:
+def _find_entries(archive: tarfile.TarFile, source: _Meter) -> dict[str, _Entry]:
     member = archive.next()
     if member is None or member.name != MANIFEST:
         message = "it does not begin with a manifest"
@@ -215,7 +215,7 @@ def _checked_path(path: Any) -> str:  # noqa: ANN401 - it was read from JSON
     return name
 
 
-def _member(archive: tarfile.TarFile, source: _Metered, path: str, entry: _Entry) -> IO[bytes]:
+def _member(archive: tarfile.TarFile, source: _Meter, path: str, entry: _Entry) -> IO[bytes]:
     source.left = CHUNK
     member = archive.next()
     # In the manifest's own order: an archive that is read once cannot be searched.
@@ -225,7 +225,7 @@ def _member(archive: tarfile.TarFile, source: _Metered, path: str, entry: _Entry
     return _open_member(archive, source, member)
 
 
-def _open_member(archive: tarfile.TarFile, source: _Metered, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_member(archive: tarfile.TarFile, source: _Meter, member: tarfile.TarInfo) -> IO[bytes]:
     # A link or a device in the archive could lead a restore out of the data folder.
     file = archive.extractfile(member) if member.type == tarfile.REGTYPE else None
     if file is None or member.issparse():

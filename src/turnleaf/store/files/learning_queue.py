@@ -375,7 +375,7 @@ class LearningStore:
 
         return self._database.write(count)
 
-    def spent(self, day: date) -> dict[str, int]:
+    def count_calls(self, day: date) -> dict[str, int]:
         """Return the number of calls of each model on a day."""
         return self._database.read(lambda database: _count_calls(database, day))
 
@@ -809,7 +809,7 @@ def _examine(path: Path, now: Callable[[], datetime]) -> Iterator[Part]:
 def _figures(store: LearningStore, today: date) -> LearningFigures:
     tallies = store.tallies(today)
     return LearningFigures(
-        calls=sum(store.spent(today).values()),
+        calls=sum(store.count_calls(today).values()),
         skipped=tallies.get(SKIPPED, 0),
         given_up=tallies.get(GIVEN_UP, 0),
         last_error=store.last_error(),

@@ -128,7 +128,7 @@ class MemoryLearning(Keeper):
         backlog, today = self.backlog(), self._clock().astimezone().date()
         tallies = self.tallies(today)
         figures = LearningFigures(
-            calls=sum(self.spent(today).values()),
+            calls=sum(self.count_calls(today).values()),
             skipped=tallies.get(SKIPPED, 0),
             given_up=tallies.get(GIVEN_UP, 0),
             last_error=self.last_error(),
@@ -361,14 +361,14 @@ class MemoryLearning(Keeper):
     @in_one_step
     def spend(self, model: str, *, cap: int, day: date) -> bool:
         """Count a call of a model; False when all together had the day's cap."""
-        may_spend = sum(self.spent(day).values()) < cap
+        may_spend = sum(self.count_calls(day).values()) < cap
         if may_spend:
             self._kept.is_used = True
             self._kept.calls[day, model] += 1
         return may_spend
 
     @in_one_step
-    def spent(self, day: date) -> dict[str, int]:
+    def count_calls(self, day: date) -> dict[str, int]:
         """Return a day's calls of each model."""
         return {model: n for (when, model), n in self._kept.calls.items() if when == day}
 

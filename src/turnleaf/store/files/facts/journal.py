@@ -29,7 +29,7 @@ NAME = "changes.jsonl"
 TAIL_BYTES = 16_384
 
 
-class _Known(NamedTuple):
+class _Findings(NamedTuple):
     """What was found up to a place in the record.
 
     It only grows, unless it is rewritten (another inode) or its last changes are taken back: the
@@ -53,8 +53,8 @@ class Journal:
         self._file_name = memory_file.name
         self._names = {dump(memory_file.name).encode() for dump in (dumps, json.dumps)}
         self._beside = Journal(beside) if beside else None
-        self._known = _Known()
-        self._newest = _Known()
+        self._known = _Findings()
+        self._newest = _Findings()
 
     @contextmanager
     def hold(self) -> Iterator[HeldJournal]:
@@ -72,7 +72,7 @@ class Journal:
         self._known = _advance(known, data, ours)
         return list(ours)
 
-    def _read_after(self, known: _Known) -> bytes | None:
+    def _read_after(self, known: _Findings) -> bytes | None:
         """Read what follows a place; None where the record is not the same up to there."""
         if known.size == 0:
             return None
@@ -82,9 +82,9 @@ class Journal:
         is_same = rest.inode == known.inode and rest.data.startswith(known.line)
         return rest.data.removeprefix(known.line) if is_same else None
 
-    def _read_all(self) -> tuple[_Known, bytes]:
+    def _read_all(self) -> tuple[_Findings, bytes]:
         stamp = atomic.stamp(self.path)  # Before reading: what is replaced meanwhile is read again.
-        return _Known(stamp[0] if stamp else 0), atomic.read(self.path) or b""
+        return _Findings(stamp[0] if stamp else 0), atomic.read(self.path) or b""
 
     def state(self) -> str:
         """Return what tells the record from how it was, without reading it."""
@@ -99,12 +99,12 @@ class Journal:
             self._newest = _advance(known, data, self._find_newest(data) or known.changes)
         return next(iter(self._newest.changes), None)
 
-    def _look_back(self) -> _Known:
+    def _look_back(self) -> _Findings:
         """Find the newest change in the end of the record, or in all of it."""
         inode, start, data = atomic.read_from(self.path, -TAIL_BYTES)
         # The tail begins somewhere within a line.
         cut = data.find(b"\n") + 1 if start else 0
-        known, data = _Known(inode, start + cut), data[cut:]
+        known, data = _Findings(inode, start + cut), data[cut:]
         found = self._find_newest(data)
         if start and not found:
             known, data = self._read_all()
@@ -207,12 +207,12 @@ def _encode(new: Sequence[FileChange]) -> bytes:
     return "".join(f"{dumps(file_changes.to_json(change))}\n" for change in new).encode()
 
 
-def _advance(known: _Known, data: bytes, ours: tuple[FileChange, ...]) -> _Known:
+def _advance(known: _Findings, data: bytes, ours: tuple[FileChange, ...]) -> _Findings:
     """Return what is known after the whole lines of more data."""
     # The end of a line that is being written is read with the next look.
     whole = data[: data.rfind(b"\n") + 1]
     line = whole[whole.rfind(b"\n", 0, -1) + 1 :]
-    return _Known(known.inode, known.size + len(whole), line or known.line, ours)
+    return _Findings(known.inode, known.size + len(whole), line or known.line, ours)
 
 
 def _whole_lines(data: bytes) -> list[bytes]:

@@ -42,7 +42,7 @@ EMPTY_TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenText:
     """A file's text to be changed, and what the file itself holds: nothing else is replaced."""
 
     draft: Draft
@@ -250,7 +250,7 @@ class MemoryFile:
 
     def _look_again(
         self, file: atomic.Held, journal: HeldJournal, replaced: bytes
-    ) -> _Opened | None:
+    ) -> _OpenText | None:
         """Take in what somebody saved in the very instant of our change, while we know why.
 
         Our own change is made: what goes wrong here is left to the next look.
@@ -384,7 +384,7 @@ class MemoryFile:
 
     def _open(
         self, file: atomic.Held, journal: HeldJournal, replaced: bytes | None = None
-    ) -> _Opened:
+    ) -> _OpenText:
         """Read the file, and mend in the draft whatever somebody else's save calls for.
 
         `replaced` is what our last change replaced, while that is still known.
@@ -399,13 +399,13 @@ class MemoryFile:
             if last and self._version(data) != last.new:
                 # An editor may be half-way: an emptied file would look like a deletion.
                 return self._with_save(journal, _read_settled(self.path))
-            return _Opened(self._draft(data, last), data, resting)
+            return _OpenText(self._draft(data, last), data, resting)
         except CorruptFile as problem:
             # The record restores our facts only; the page may hold a person's prose.
             file.move_aside(str(problem))
             draft = self._draft(self._empty.encode())
             file_changes.mend(draft, file_changes.restore_everything(self.journal.read()))
-            return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
+            return _OpenText(draft, _read(file.path) or b"", is_unrecorded=True)
 
     def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
         """Return the newest change, having struck out one that a kill kept from being made."""
@@ -425,7 +425,7 @@ class MemoryFile:
                 atomic.drop_previous(self.path)
         return self.journal.last() if journal.strike_out(last) else last
 
-    def _with_save(self, journal: HeldJournal, data: bytes) -> _Opened:
+    def _with_save(self, journal: HeldJournal, data: bytes) -> _OpenText:
         """Take in what somebody else saved.
 
         What the person took away is recorded at once: a later save may no longer tell.
@@ -434,11 +434,11 @@ class MemoryFile:
         if repair.removed:
             journal.append([self._change("", "", draft, removed=repair.removed)])
         file_changes.mend(draft, repair)
-        return _Opened(draft, data, is_unrecorded=True, erased=repair.erased)
+        return _OpenText(draft, data, is_unrecorded=True, erased=repair.erased)
 
     def _with_late_save(
         self, file: atomic.Held, last: FileChange, replaced: bytes | None
-    ) -> _Opened:
+    ) -> _OpenText:
         """Take in what somebody saved while we replaced the file, and lose neither."""
         data, late = _read_settled(self.path), _read_settled(atomic.previous_path(self.path))
         draft, repair = self._judge(late)
@@ -452,7 +452,7 @@ class MemoryFile:
                     draft.remove(memory.id, "restore")
             removed = repair.removed
         file_changes.mend(draft, repair)
-        return _Opened(
+        return _OpenText(
             draft, data, late=late, is_unrecorded=True, removed=removed, erased=repair.erased
         )
 
@@ -513,7 +513,7 @@ class MemoryFile:
         self,
         file: atomic.Held,
         journal: HeldJournal,
-        opened: _Opened,
+        opened: _OpenText,
         origin: str | None = None,
         source: Source | None = None,
     ) -> None:
@@ -524,7 +524,7 @@ class MemoryFile:
         self,
         file: atomic.Held,
         journal: HeldJournal,
-        opened: _Opened,
+        opened: _OpenText,
         origin: str | None,
         source: Source | None,
     ) -> None:
@@ -556,7 +556,7 @@ class MemoryFile:
             journal.cut_back(size)
             raise
 
-    def _find_untouched(self, opened: _Opened) -> atomic.Marks | None:
+    def _find_untouched(self, opened: _OpenText) -> atomic.Marks | None:
         """Return the marks of the file that we replaced, if nobody wrote into it since we read it.
 
         Its name is another now, and with it the time of the inode.
@@ -564,7 +564,7 @@ class MemoryFile:
         kept = atomic.marks(atomic.previous_path(self.path))
         return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
 
-    def _is_current(self, opened: _Opened, before: FileChange | None) -> bool:
+    def _is_current(self, opened: _OpenText, before: FileChange | None) -> bool:
         """Whether nobody has saved anything since the file was opened."""
         late = self._late_save(before) if before else None
         is_same = opened.marks is not None and atomic.marks(self.path) == opened.marks

@@ -46,7 +46,7 @@ _BROKEN = (
 _DAMAGED_PAGES = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ}
 
 
-class _Replaced(Exception):
+class _Replacement(Exception):
     """Somebody else has begun the index anew."""
 
 
@@ -81,7 +81,7 @@ class IndexFile:
         with atomic.lock(self.location):
             # The lock belongs to the name; the file under it may be another by now.
             if not self._is_current():
-                raise _Replaced
+                raise _Replacement
             yield
 
     def give_way(self) -> None:
@@ -144,7 +144,7 @@ class IndexFile:
         # Bounded, because a program that deletes the index again and again would else keep this one
         # for ever.
         for _ in range(REPLACEMENTS):
-            with suppress(_Replaced):
+            with suppress(_Replacement):
                 return work(self._open())
         message = f"{self.location} is replaced all the time; find out which program does it"
         raise StorageError(message)
