@@ -81,7 +81,7 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_995, 60),
-    "faces": (15_166, 54),
+    "faces": (15_180, 54),
     "llm": (3_200, 14),
     "store": (23_420, 73),
     "": (7_285, 24),
