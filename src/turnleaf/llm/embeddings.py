@@ -10,6 +10,7 @@ import os
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +19,7 @@ from turnleaf.core.search.terms import simplify
 from turnleaf.core.search.vectors import prepare_text
 from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.installation import advise_install, find_vector_fault, has_numpy
+from turnleaf.llm.encoder_pieces import Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,8 +109,12 @@ def _endpoint(settings: Settings, url: str) -> Embedder:
 @cache
 def _load() -> Callable[[list[str]], Any]:
     try:
+        package = import_module(ENCODER)
+        parts = Path(package.__file__ or "").with_name("resources")
+        encoder = import_module(f"{ENCODER}.backends").NumpyBackend
         # More threads than there are cores make a text take many times as long.
-        encode: Callable[[list[str]], Any] = import_module(ENCODER).USE(threads=1).encode
+        model = encoder(str(parts / "weights.npz"), Pieces(parts / "sp.model"), threads=1)
+        encode: Callable[[list[str]], Any] = model.encode
         # Tried once, so that a model that does not work is found out here.
         encode([""])
     except Exception as fault:
