@@ -68,7 +68,7 @@ class ExplainingCursor(psycopg.Cursor[Any]):
 
 @contextmanager
 def explain(address: str) -> Iterator[Plans]:
-    """Explain each statement over a database, while nobody else in this process uses it."""
+    """Explain each statement over a database."""
     shared, plans = share_database(address), Plans()
     shared.cursor_factory = type("Explaining", (ExplainingCursor,), {"plans": plans})
     try:

@@ -29,6 +29,8 @@ from turnleaf.store.postgres.schema import check_database
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from psycopg.rows import RowFactory
+
 
 ALL_SPACES = ""
 CHANNEL = "turnleaf"
@@ -184,7 +186,7 @@ class SharedDatabase:
         direct = limits.direct_address
         self.hints = ChangeHints(read_address(direct).conninfo if direct else address.conninfo)
         self.cursor_factory: type[psycopg.Cursor[Any]] = psycopg.Cursor
-        """What runs the statements of the connections that are made from now on."""
+        """What runs the statements."""
         self._lock = Lock()
         self._users: set[int] = set()
         self._pool: ConnectionPool[Connection] | None = None
@@ -283,11 +285,19 @@ class SharedDatabase:
                 # BEGIN is sent in one message with what sets the space.
                 "autocommit": True,
                 "prepare_threshold": None,
-                "cursor_factory": self.cursor_factory,
+                "cursor_factory": self._make_cursor,
             },
         )
         pool.open()
         return pool
+
+    def _make_cursor(
+        self,
+        connection: Connection,
+        *,
+        row_factory: RowFactory[Any],
+    ) -> psycopg.Cursor[Any]:
+        return self.cursor_factory(connection, row_factory=row_factory)
 
     def measure(self) -> dict[str, float]:
         """Return figures about the pool, as `Stores.measure_pool` names them."""
