@@ -34,6 +34,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # The tabs of one profile share a process, and with it what it has compiled.
+    "--process-per-site",
 ]
 Colours: TypeAlias = Literal["light", "dark"]
 WIDE = (1280, 800)
@@ -80,6 +82,13 @@ class Visit:
         context.on("console", self._note_console)
         context.on("weberror", self._note_error)
         context.on("dialog", self._dismiss)
+
+    def end(self) -> None:
+        """Watch no longer."""
+        self.context.remove_listener("request", self._check_request)
+        self.context.remove_listener("console", self._note_console)
+        self.context.remove_listener("weberror", self._note_error)
+        self.context.remove_listener("dialog", self._dismiss)
 
     def open(self, view: str = "#/chat") -> Page:
         """Open a view of the page in a tab of its own."""
@@ -128,6 +137,48 @@ class Visitor(TypedDict, total=False):
 @contextmanager
 def visiting(browser: Browser, address: str, **visitor: Unpack[Visitor]) -> Iterator[Visit]:
     """Visit a server with a fresh profile; at the end nothing may have gone wrong."""
+    context = _make_context(browser, **visitor)
+    visit = Visit(context, address)
+    try:
+        yield visit
+    finally:
+        context.close()
+    assert not visit.wrong, visit.wrong
+
+
+class Profile:
+    """A profile for many visits, one after the other; each finds nothing of those before.
+
+    A tab that stays open keeps the process in which the page is compiled, which is half of
+    what a visit costs. What else a test gives its profile (permissions, scripts, routes) would
+    stay for the next test: such a test takes a fresh profile.
+    """
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.context = _make_context(browser)
+        self.address = address
+        self.kept = self.context.new_page()
+        self.kept.goto(f"{address}early.js")
+
+    @contextmanager
+    def visiting(self) -> Iterator[Visit]:
+        """Visit the server; at the end nothing may have gone wrong."""
+        visit = Visit(self.context, self.address)
+        try:
+            yield visit
+        finally:
+            for page in self.context.pages:
+                if page != self.kept:
+                    page.close()
+            self.context.clear_cookies()
+            # From the same process: no later tab can see what was stored before.
+            self.kept.evaluate("localStorage.clear()")
+            visit.end()
+        assert not visit.wrong, visit.wrong
+
+
+def _make_context(browser: Browser, **visitor: Unpack[Visitor]) -> BrowserContext:
+    """Make a fresh profile for a visitor."""
     width, height = size = visitor.get("size", WIDE)
     context = browser.new_context(
         locale=visitor.get("language", "en-US"),
@@ -138,12 +189,7 @@ def visiting(browser: Browser, address: str, **visitor: Unpack[Visitor]) -> Iter
     )
     if visitor.get("is_patient", True):
         context.add_init_script(_PATIENCE)
-    visit = Visit(context, address)
-    try:
-        yield visit
-    finally:
-        context.close()
-    assert not visit.wrong, visit.wrong
+    return context
 
 
 # Places

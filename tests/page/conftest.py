@@ -1,6 +1,7 @@
 """The real server, real files and a real browser: one of each for all tests of this folder.
 
-Each test begins with a memory in which nothing stands, and with a browser profile of its own.
+Each test begins with a memory in which nothing stands, and with a browser profile in which
+nothing is stored.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Protocol, Unpack
 import pytest
 from playwright.sync_api import Browser
 
-from tests.page.browsing import Visit, Visitor, chromium, visiting
+from tests.page.browsing import Profile, Visit, Visitor, chromium, visiting
 from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 
@@ -59,10 +60,17 @@ def visits(browser: Browser, running: PageServer) -> Iterator[Visiting]:
         yield begin
 
 
+@pytest.fixture(scope="package")
+def profile(browser: Browser, running: PageServer) -> Profile:
+    """A profile for all visits in English, in light colours, on a wide screen."""
+    return Profile(browser, running.address)
+
+
 @pytest.fixture
-def visit(server: PageServer, visits: Visiting) -> Visit:
-    """A visit in English, in light colours, on a wide screen."""
-    return visits()
+def visit(server: PageServer, profile: Profile) -> Iterator[Visit]:
+    """A visit in English, in light colours, on a wide screen, that changes only what is stored."""
+    with profile.visiting() as visit:
+        yield visit
 
 
 @pytest.fixture

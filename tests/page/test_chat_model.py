@@ -10,6 +10,7 @@ from typing import cast
 from playwright.sync_api import expect
 
 from tests.page.browsing import Visit, answers, conversation, say, shaping
+from tests.page.conftest import Visiting
 from tests.page.serving import SECONDS, PageServer
 from tests.standins.chat_api import ChatAnswer, ChatApi, tool
 
@@ -65,8 +66,9 @@ LISTEN = """
 
 
 def test_a_screen_reader_hears_an_answer_once_and_only_when_it_is_whole(
-    visit: Visit, api: ChatApi
+    visits: Visiting, api: ChatApi
 ) -> None:
+    visit = visits()
     visit.context.add_init_script(LISTEN)
     endless = Endless()
     api.replies.append(ChatAnswer(cast("tuple[str, ...]", endless)))
@@ -111,7 +113,10 @@ def test_an_answer_is_shown_while_it_comes_and_is_stopped(
     assert LAMP in str(api.requests[0].body["messages"])
 
 
-def test_markdown_is_shown_as_what_it_means(visit: Visit, server: PageServer, api: ChatApi) -> None:
+def test_markdown_is_shown_as_what_it_means(
+    visits: Visiting, server: PageServer, api: ChatApi
+) -> None:
+    visit = visits()
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     api.answer(*re.findall(r"(?s).{1,7}", MARKDOWN), input_tokens=1234, output_tokens=56)
     page = visit.open()

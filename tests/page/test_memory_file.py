@@ -60,7 +60,10 @@ def test_a_save_is_taken_back_to_the_byte(visit: Visit, server: PageServer) -> N
     assert server.file == TWO
 
 
-def test_what_is_not_saved_stays_until_it_is_discarded(visit: Visit, server: PageServer) -> None:
+def test_what_is_not_saved_stays_until_it_is_discarded(
+    visits: Visiting, server: PageServer
+) -> None:
+    visit = visits()
     server.write(TWO)
     page = visit.open("#/memory/file")
     page.clock.set_fixed_time("2026-11-16T08:00:00Z")  # all of it within the same moment
@@ -90,7 +93,8 @@ def test_what_others_save_is_shown_while_nothing_is_being_written(
     expect(state(page, "Saved")).to_be_visible()
 
 
-def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: PageServer) -> None:
+def test_a_save_that_comes_too_late_is_merged(visits: Visiting, server: PageServer) -> None:
+    visit = visits()
     visit.expected.add(412)
     visit.context.route("**/api/events", lambda _: None)
     server.write(TWO)

@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.page.browsing import (
+    Profile,
     Visit,
     answers,
     begin_conversation,
@@ -76,10 +77,17 @@ def town(shared_town: Town) -> Town:
     return shared_town
 
 
+@pytest.fixture(scope="module")
+def town_profile(browser: Browser, shared_town: Town) -> Profile:
+    """A profile for the visits to that server."""
+    return Profile(browser, shared_town.server.address)
+
+
 @pytest.fixture
-def visit(town: Town, visits: Visiting) -> Visit:
+def visit(town: Town, town_profile: Profile) -> Iterator[Visit]:
     """A visit of whoever came by the link that the server printed."""
-    return come_by_link(town, visits(town.server.address))
+    with town_profile.visiting() as visit:
+        yield come_by_link(town, visit)
 
 
 def come_by_link(town: Town, visit: Visit) -> Visit:

@@ -113,6 +113,7 @@ def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhi
         visit.expected.add(UNREACHABLE)
         page = wait_until_connected(visit.open("#/memory"))
         expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+        expect(page.get_by_role("switch", name="Learn from conversations")).to_be_enabled()
         other = wait_until_connected(visit.open())
         other.evaluate(MARK)
         server.end()

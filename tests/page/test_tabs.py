@@ -19,6 +19,7 @@ from tests.page.browsing import (
     say,
     wait_until_connected,
 )
+from tests.page.conftest import Visiting
 from tests.page.serving import SECONDS, PageServer
 from tests.standins.chat_api import ChatAnswer, ChatApi
 
@@ -28,7 +29,8 @@ TABS = 7
 """More than the lines that a browser opens to one server."""
 
 
-def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: PageServer) -> None:
+def test_many_tabs_hear_of_everything_over_one_line(visits: Visiting, server: PageServer) -> None:
+    visit = visits()
     lines: list[Request] = []
 
     def note(request: Request) -> None:
@@ -51,7 +53,10 @@ def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: PageSe
     assert len(lines) == 2, "the tab that listened is gone, so one other listens"
 
 
-def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: PageServer) -> None:
+def test_what_changed_before_the_line_was_open_is_shown(
+    visits: Visiting, server: PageServer
+) -> None:
+    visit = visits()
     held: list[Route] = []
 
     def hold(line: Route) -> None:
