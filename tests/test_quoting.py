@@ -91,7 +91,6 @@ def test_the_best_passage_comes_first(assistant: Assistant, asked: str, answer: 
         "What is Callum's phone number?",
         "how much do I earn?",
         "我阿姨住哪裡？",
-        "我研究所念哪間",
         "老公生日幾號",
         "溏心蛋要煮幾分鐘",
         "我薪水多少",
