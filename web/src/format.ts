@@ -31,46 +31,42 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const DAY_S = 86_400;
 const WEEK_S = 7 * DAY_S;
-const DUE: Intl.DateTimeFormatOptions = {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-};
+const CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const DUE: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric", month: "short", ...CLOCK };
 
 /** Make the formats of a language; the clock is that of the reader. */
 export function makeFormat(language: Language, getNow: () => Date = () => new Date()): Format {
-  const number = new Intl.NumberFormat(language);
-  const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
-  const fraction = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-  const date = new Intl.DateTimeFormat(language, { dateStyle: "long" });
-  const shortDate = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
-  const month = new Intl.DateTimeFormat(language, { year: "numeric", month: "long" });
-  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const number = makeOnce(() => new Intl.NumberFormat(language));
+  const percent = makeOnce(() => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }));
+  const fraction = makeOnce(() => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }));
+  const date = makeOnce(() => new Intl.DateTimeFormat(language, { dateStyle: "long" }));
+  const shortDate = makeOnce(() => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
+  const month = makeOnce(() => new Intl.DateTimeFormat(language, { year: "numeric", month: "long" }));
+  const time = makeOnce(() => new Intl.DateTimeFormat(language, CLOCK));
+  const dateTime = makeOnce(
+    () => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }),
+  );
+  const relative = makeOnce(() => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
   const countSecondsSince = (iso: string) => (getNow().getTime() - parseMoment(iso).getTime()) / 1_000;
   const ago = (iso: string): string => {
     const seconds = countSecondsSince(iso);
-    if (Math.abs(seconds) > WEEK_S) return date.format(parseMoment(iso));
+    if (Math.abs(seconds) > WEEK_S) return date().format(parseMoment(iso));
     const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
-    return step ? relative.format(-Math.trunc(seconds / step[1]), step[0]) : relative.format(0, "second");
+    return step ? relative().format(-Math.trunc(seconds / step[1]), step[0]) : relative().format(0, "second");
   };
   return {
-    number: (value) => number.format(value),
-    percent: (share) => percent.format(share),
+    number: (value) => number().format(value),
+    percent: (share) => percent().format(share),
     bytes: (value) => {
-      if (value < 1_000) return `${number.format(value)} B`;
+      if (value < 1_000) return `${number().format(value)} B`;
       const [divisor, unit] = value < 1_000_000 ? [1_000, "kB"] : [1_000_000, "MB"];
-      return `${fraction.format(value / divisor)} ${unit}`;
+      return `${fraction().format(value / divisor)} ${unit}`;
     },
-    date: (iso) => date.format(parseMoment(iso)),
-    shortDate: (iso) => shortDate.format(parseMoment(iso)),
-    month: (iso) => month.format(parseMoment(`${iso}-01`)),
-    time: (iso) => time.format(parseMoment(iso)),
-    dateTime: (iso) => dateTime.format(parseMoment(iso)),
+    date: (iso) => date().format(parseMoment(iso)),
+    shortDate: (iso) => shortDate().format(parseMoment(iso)),
+    month: (iso) => month().format(parseMoment(`${iso}-01`)),
+    time: (iso) => time().format(parseMoment(iso)),
+    dateTime: (iso) => dateTime().format(parseMoment(iso)),
     due: (iso, zone) => {
       const then = parseMoment(iso);
       const isThisYear = then.getFullYear() === getNow().getFullYear();
@@ -78,10 +74,16 @@ export function makeFormat(language: Language, getNow: () => Date = () => new Da
     },
     until: (iso, zone) => {
       if (-countSecondsSince(iso) < DAY_S) return ago(iso);
-      return relative.format(countMidnights(getNow(), parseMoment(iso), zone), "day");
+      return relative().format(countMidnights(getNow(), parseMoment(iso), zone), "day");
     },
     ago,
   };
+}
+
+/** Put off what is slow to make until it is needed. */
+function makeOnce<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** Read a time, or a day without one, which is a day here and not in Greenwich. */

@@ -414,9 +414,9 @@ def test_a_space_that_has_asked_enough_today_is_told_so(tmp_path: Path, name: st
 def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erased(
     people: People,
 ) -> None:
-    set_limits(people.own.stores.operator_records, "bob", bytes=500_000)
-    long = "".join(f"{number:x} " for number in range(70_000))
-    assert len(long) > 300_000
+    set_limits(people.own.stores.operator_records, "bob", bytes=260_000)
+    long = "".join(f"{number:x} " for number in range(27_000))
+    assert len(long) > 120_000
     with people.call("bob") as bob, closing(people.own.open_space("bob")) as space:
         for key in ("web:1", "web:2"):
             assert bob.post("/api/chat", json={"message": "hi", "key": key}).status_code == 200
@@ -424,7 +424,7 @@ def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erase
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:3"})
         assert (full.status_code, full.json()["code"]) == (429, "space-full")
         assert full.headers["Retry-After"] == "3600"
-        assert "may keep 500,000 bytes" in full.json()["detail"]
+        assert "may keep 260,000 bytes" in full.json()["detail"]
         assert bob.delete("/api/conversations/web:2").status_code == 204
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:3"}).status_code == 200
 
