@@ -118,7 +118,8 @@ def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhi
         other.evaluate(MARK)
         server.end()
     for tab in (page, other):
-        expect(tab.get_by_text("Not connected. Trying again…")).to_be_attached()
+        away = tab.get_by_role("banner").get_by_text("Not connected. Trying again…")
+        expect(away).to_be_attached()
     page.get_by_role("textbox", name="New fact").fill("我早上喝烏龍茶")
     page.get_by_role("button", name="Add fact").click()
     expect(page.get_by_role("alert")).to_contain_text("The server is not responding.")

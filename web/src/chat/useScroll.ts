@@ -19,7 +19,7 @@ export function useScroll(thread: Thread) {
     region.current?.scrollTo({ top: region.current.scrollHeight });
   };
   useEnds(thread, region, isHeld, toBottom);
-  useHold({ region, inner, isHeld, toBottom, setAway, isActive: thread.turns.length > 0 });
+  useHold({ region, inner, isHeld, toBottom, setAway, isActive: thread.turns.length > 0, hasLater: thread.hasLater });
   return { region, inner, isAway: isAway && thread.turns.length > 0, toBottom };
 }
 
@@ -59,9 +59,11 @@ interface Hold {
   toBottom: () => void;
   setAway: (isAway: boolean) => void;
   isActive: boolean;
+  /** The end of what is shown is no bottom to stay at while more can be loaded below it. */
+  hasLater: boolean;
 }
 
-function useHold({ region, inner, isHeld, toBottom, setAway, isActive }: Hold): void {
+function useHold({ region, inner, isHeld, toBottom, setAway, isActive, hasLater }: Hold): void {
   // Before anybody can scroll: a scroll that nobody heard would be undone at the first look.
   useLayoutEffect(() => {
     const { current } = region;
@@ -71,7 +73,7 @@ function useHold({ region, inner, isHeld, toBottom, setAway, isActive }: Hold): 
       const below = current.scrollHeight - current.scrollTop - current.clientHeight;
       const isUp = current.scrollTop < before;
       before = current.scrollTop;
-      isHeld.current = below < (isUp ? LEAST_PX : NEAR_PX);
+      isHeld.current = !hasLater && below < (isUp ? LEAST_PX : NEAR_PX);
       setAway(below >= NEAR_PX);
     };
     const grown = new ResizeObserver(() => (isHeld.current ? toBottom() : look()));
@@ -82,7 +84,7 @@ function useHold({ region, inner, isHeld, toBottom, setAway, isActive }: Hold): 
       grown.disconnect();
       current.removeEventListener("scroll", look);
     };
-  }, [isActive]);
+  }, [isActive, hasLater]);
 }
 
 /** Bring a message into view; false if it is not there. */
