@@ -147,9 +147,9 @@ def _report(name: str, best: Array, tried: list[tuple[Person, Array]]) -> None:
 def _quote(person: Person, scores: Array, threshold: float) -> Array:
     """Return for each question with an answer whether that is among what would be quoted."""
     asked = person.answers.sum(1) > 0
-    least = np.maximum(threshold, scores.max(1, keepdims=True) - FAR)
+    best = scores.max(1, keepdims=True)
     rank = np.argsort(np.argsort(-scores, 1), 1)
-    quoted = (scores > least - 1e-6) & (scores > threshold) & (rank < MOST_QUOTES)
+    quoted = (best > threshold) & (scores > best - FAR) & (rank < MOST_QUOTES)
     return ((person.answers > 0) & quoted).any(1)[asked]
 
 

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 NUMBERS = 32
 """So many are kept of each word."""
-FEWEST_USES = 3
+FEWEST_USES = 4
 """A word that fewer people and questions use is not known."""
 SAMPLE = 4_000
-SHAPE = Shape(products=48, hidden=48, passes=8, decay=0.1, left_out=0.15)
+SHAPE = Shape(products=64, hidden=64, passes=12, decay=0.1, left_out=0.15)
+DROPPED = 0.3
+"""The share of words that are passed over in each round, so that no single one decides."""
 Array = Any
 
 
@@ -42,11 +44,18 @@ class Table:
     means: Array
     squares: Array
 
-    def add(self, texts: list[list[str]]) -> tuple[Array, Array]:
-        """Return the sums of the rows of texts, and which rows they are, with their shares."""
+    def add(
+        self, texts: list[list[str]], chance: np.random.Generator | None = None
+    ) -> tuple[Array, Array]:
+        """Return the sums of the rows of texts, and which rows they are, with their shares.
+
+        With a chance some of the words are passed over.
+        """
         shares = np.zeros((len(texts), len(self.rows)), "f4")
         for at, words in enumerate(texts):
-            known = [self.places[word] for word in words if word in self.places]
+            known = np.array([self.places[word] for word in words if word in self.places], int)
+            if chance is not None:
+                known = known[chance.random(len(known)) >= DROPPED]
             shares[at, known] = 1 / np.sqrt(max(1, len(known)))
         used = np.flatnonzero(shares.any(0))
         return shares[:, used] @ self.rows[used], (used, shares[:, used])
@@ -83,7 +92,7 @@ def train_words(people: list[Person]) -> tuple[Table, dict[str, Array]]:
     for step, at in enumerate(order):
         person, rate = people[at], SHAPE.rate * warm_up(step, rounds)
         texts = [*person.asked_words, *person.said_words]
-        added, (used, shares) = table.add(texts)
+        added, (used, shares) = table.add(texts, chance)
         asked, said = added[: len(person.asked)], added[len(person.asked) :]
         slopes, *on_texts = find_slopes(weights, person, asked, said, SHAPE, chance)
         descend(weights, slopes, moments, step + 1, rate, SHAPE.decay)

@@ -16,8 +16,11 @@ from turnleaf.llm.recall import RecallModel
 from turnleaf.quoting import quote_documents, quote_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from turnleaf.core.recall.judging import PassageReading
+    from turnleaf.core.recall.questions import Names, Question
 
 SAID = [
     "My grandma lives in Whitby, in a care home",
@@ -237,6 +240,11 @@ def test_a_secret_is_quoted_to_its_owner_and_masked_where_other_people_may_read_
         ("客廳的燈叫做小明", "小明是什麼?"),
         ("The living room lamp is called Ming", "what is Ming?"),
         ("我女兒叫小安", "我女兒叫什麼名字？"),
+        ("our turtle Gerald lives in a tub, he's about 14 now", "How old is Gerald?"),
+        ("My vet is closed on Wednesdays", "我的獸醫禮拜幾休息？"),
+        ("The number plate of my car is NKT-6183", "我的車牌是幾號？"),
+        ("Pin-yu's art class is 4800 a month", "how much is Pin-yu's art class?"),
+        ("the Sunday ride starts at 5:30", "what time does the Sunday ride start?"),
     ],
 )
 def test_what_was_said_in_a_conversation_that_is_not_stored_is_quoted(
@@ -244,6 +252,30 @@ def test_what_was_said_in_a_conversation_that_is_not_stored_is_quoted(
 ) -> None:
     history = (Message("user", statement), Message("assistant", "OK"))
     assert [hit.text for hit in quote_statements(question, history, judge_by_words)] == [statement]
+
+
+def test_beside_what_answers_stands_what_is_nearly_as_near() -> None:
+    scores = {"the keys are with Peng": 1.0, "the keys are in a pot": -0.5, "I like tea": -3.0}
+    history = [Message("user", text) for text in scores]
+
+    def judge(question: Question, readings: Sequence[PassageReading], names: Names) -> list[float]:
+        assert question.text == "where are the keys?"
+        assert not names
+        return [scores[one.text] + shift for one in readings]
+
+    shift = 0.0
+    found = quote_statements("where are the keys?", history, judge)
+    assert [hit.text for hit in found] == ["the keys are with Peng", "the keys are in a pot"]
+    shift = -1.0
+    assert quote_statements("where are the keys?", history, judge) == ()
+
+
+def test_the_parts_of_a_name_are_no_words_of_a_question() -> None:
+    question = read_question("What time is A-Zhe's Sunday ride, and what does Pin-yu pay?")
+    assert question.names >= {"zhe", "pin", "yu"}
+    assert "sundai" not in question.names
+    assert not any("password" in thing.meanings for thing in question.things)
+    assert read_question("What's the Wi-Fi password?").names == set()
 
 
 def test_neither_requests_nor_what_was_taken_back_or_asked_are_quoted() -> None:
@@ -281,7 +313,8 @@ def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
 def test_what_stands_beside_the_clause_that_asks_counts_little(
     assistant: Assistant, asked: str, answer: str
 ) -> None:
-    assert answer in quote(assistant, asked)[0]
+    # Another grandmother is no wrong answer to where one lives.
+    assert any(answer in one for one in quote(assistant, asked))
     question = read_question(asked)
     assert {thing.is_aside for thing in question.things} == {True, False}
 

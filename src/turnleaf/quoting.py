@@ -163,14 +163,18 @@ def _choose(
     able = [(hit, one) for hit, one in read if may_answer(question, one, names)]
     readings = [one for _, one in able]
     scores = judge(question, readings, names)
+    best = max(scores, default=0.0)
+    if best <= 0:
+        return ()
     ranked = sorted(
-        ((score, hit) for score, (hit, _) in zip(scores, able, strict=True) if score > 0),
+        # Where something answers, what is right may be the second, which alone would not be sure
+        # enough.
+        ((score, hit) for score, (hit, _) in zip(scores, able, strict=True) if score > best - FAR),
         # Of equals the fact comes first: it is what holds now.
         key=lambda one: (-one[0], one[1].source != "memory"),
     )
-    close = [hit for score, hit in ranked if score >= ranked[0][0] - FAR]
     most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
-    return tuple(_without_repetitions(close)[:most])
+    return tuple(_without_repetitions(hit for _, hit in ranked)[:most])
 
 
 def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:

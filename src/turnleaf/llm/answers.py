@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_JUDGED = 80
 """Making the vectors of more passages would be felt; the best of a search come first."""
-WORDS_SHARE = 0.5
+WORDS_SHARE = 0.4
 """What it counts how the network over words judges, beside those over vectors."""
 WEIGHTS = Path(__file__).with_name("answers.npz")
 

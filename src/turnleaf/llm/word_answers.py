@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).with_name("word_answers.bin")
 MEANING = "="
 """Stands before the name of a meaning among the words of a text."""
-LEAST = 0.4
+LEAST = 0.7
 """What is taken off, so that what nothing answers scores below nought; chosen on `bench/exams`."""
-BY_RULES = 3.0
+BY_RULES = 2.5
 """What is added where the rules too are sure that a passage answers."""
 LAYERS = ("question", "question_bias", "passage", "passage_bias", "hidden", "biases", "out", "bias")
 """The weights in the order of their file."""
@@ -107,7 +107,8 @@ def judge_by_network(
     scores = [network.score(asked, one, figures) for one, figures in rows]
     ruled = judge_by_words(question, readings, names)
     # They give the share of the question that a passage holds, and half of it says little.
-    return [score - LEAST + BY_RULES * share**3 for score, share in zip(scores, ruled, strict=True)]
+    sure = (BY_RULES * max(share, 0) ** 3 for share in ruled)
+    return [score - LEAST + more for score, more in zip(scores, sure, strict=True)]
 
 
 def list_words(reading: PassageReading) -> list[str]:

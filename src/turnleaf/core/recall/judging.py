@@ -24,6 +24,7 @@ from turnleaf.core.recall.questions import (
     KINDS,
     TASTES,
     asks,
+    drop_two_part_names,
     find_keys,
     find_owner,
     find_people,
@@ -55,6 +56,8 @@ ENOUGH_WORDS = 0.5
 """The share of a question that a passage must hold to answer it by its words."""
 MORE_WORDS = 0.55
 """The share where some of the question is unknown, and the rest could be about anything."""
+NO_ANSWER = float("-inf")
+"""The score of a passage that does not answer by the rules, not even beside one that does."""
 FIGURES = 15 + len(KINDS)
 """How many numbers describe a passage beside a question."""
 
@@ -70,8 +73,9 @@ class PassageReading:
     @classmethod
     def of(cls, text: str, aliases: Iterable[tuple[str, str]] = ()) -> PassageReading:
         """Read a passage; `aliases` are names, each with what is called so."""
-        keys = find_keys(fold(text)).union(*(_find_alias(text, one) for one in aliases))
-        return cls(text, frozenset(terms(text)), keys)
+        keys = find_keys(fold(drop_two_part_names(text)))
+        named = (_find_alias(text, one) for one in aliases)
+        return cls(text, frozenset(terms(text)), keys.union(*named))
 
 
 def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
@@ -132,7 +136,8 @@ def judge_by_words(
     for at, one in enumerate(readings):
         share = 1.0 if asks_for_all else _share(held.weights, held.shares[at])
         is_right = _is_of_kind(question, one) and _is_about(question, one, names)
-        scores.append(share if is_right and not held.lacks(at) and share >= enough else 0.0)
+        is_enough = is_right and not held.lacks(at) and share >= enough
+        scores.append(share if is_enough else NO_ANSWER)
     return scores
 
 
@@ -215,9 +220,11 @@ def _is_of_user(question: Question, reading: PassageReading, names: Names) -> bo
 
 def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
-    return _is_to_taste(question, reading.text) and all(
-        _holds_kind(reading.text, one) for one in question.kinds - {"person", *TASTES}
-    )
+    held = {one: _holds_kind(reading.text, one) for one in question.kinds - {"person", *TASTES}}
+    if held.keys() >= {"time", "number"}:
+        # 幾號 asks for a day or for a number: either will do.
+        held |= dict.fromkeys(("time", "number"), held["time"] or held["number"])
+    return _is_to_taste(question, reading.text) and all(held.values())
 
 
 @lru_cache(maxsize=4096)

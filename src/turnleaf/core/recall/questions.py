@@ -304,6 +304,8 @@ MAX_CHARS = 400
 _LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
 _CLAUSE = lazy_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
 _NAME = lazy_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
+_TWO_PART_NAME = lazy_pattern(r"\b(?:[A-Z][a-z]{1,9}-[a-z]{1,9}|A-[A-Z][a-z]{1,9})\b")
+"""A name as Chinese ones are written in Latin letters: Pin-yu, whose pin is no password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +353,11 @@ class Question:
         return not self.kinds.isdisjoint(TASTES)
 
 
+def drop_two_part_names(text: str) -> str:
+    """Return a text without names such as Pin-yu, so that their parts are not read as words."""
+    return _TWO_PART_NAME.sub(lambda found: found[0] if _is_word(found[0]) else " ", text)
+
+
 def asks(text: str) -> bool:
     """Whether a message asks something."""
     return find_pattern("recall", "question", r"[?？]\s*+$|").search(simplify(text)) is not None
@@ -363,10 +370,14 @@ def read_question(text: str, names: Names = frozenset()) -> Question:
     people = find_people(text, names)
     kinds = frozenset(one for one in KINDS if find_pattern("recall", f"asks_{one}").search(plain))
     known = {name for name, _ in names if name in plain.lower()}
-    named = {*known, *(one.lower() for one in _NAME.findall(text) if not _is_known(one))}
+    found_names = (
+        *(one for one in _NAME.findall(text) if not _is_known(one)),
+        *(one for one in _TWO_PART_NAME.findall(text) if not _is_word(one)),
+    )
+    named = {*known, *(one.lower() for one in found_names)}
     is_own = not people and find_pattern("recall", "first_person").search(plain) is not None
     name_terms = frozenset(terms(" ".join(named)))
-    folded = fold(text)
+    folded = fold(drop_two_part_names(text))
     # The words of asking may stand within another: 考什麼試.
     joined = find_pattern("recall", "within").sub("", folded)
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
@@ -397,7 +408,14 @@ def _find_asking(text: str) -> str:
 
 
 def _is_known(name: str) -> bool:
-    return bool(find_words(fold(name)))
+    is_day = find_pattern("recall", "holds_time").search(name.lower()) is not None
+    return is_day or bool(find_words(fold(name)))
+
+
+def _is_word(name: str) -> bool:
+    """Whether what looks like a name of two parts is a known word as a whole: Wi-fi."""
+    folded = fold(name)
+    return any(one.end - one.start == len(folded) for one in find_words(folded))
 
 
 def _find_things(folded: str, named: frozenset[str]) -> Iterator[Thing]:
