@@ -244,6 +244,8 @@ def test_a_secret_is_quoted_to_its_owner_and_masked_where_other_people_may_read_
         ("My vet is closed on Wednesdays", "我的獸醫禮拜幾休息？"),
         ("The number plate of my car is NKT-6183", "我的車牌是幾號？"),
         ("Pin-yu's art class is 4800 a month", "how much is Pin-yu's art class?"),
+        ("佩玲住新竹", "Where does Pei-ling live?"),
+        ("Kuo-wei lives in Hsinchu", "國偉住在哪裡？"),
         ("the Sunday ride starts at 5:30", "what time does the Sunday ride start?"),
     ],
 )
@@ -276,6 +278,29 @@ def test_the_parts_of_a_name_are_no_words_of_a_question() -> None:
     assert "sundai" not in question.names
     assert not any("password" in thing.meanings for thing in question.things)
     assert read_question("What's the Wi-Fi password?").names == set()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "whats my tax file number",
+        "The pharmacist wants to know what I take",
+        "insurance form asks about surgery: what did mum have removed",
+    ],
+)
+def test_a_question_without_its_mark_is_no_statement(asked: str) -> None:
+    assert quote_statements(asked, [Message("user", asked)], _quote_all) == ()
+
+
+def test_what_says_that_somebody_is_curious_is_a_statement() -> None:
+    said = "My son wants to know everything about dinosaurs"
+    found = quote_statements("and?", [Message("user", said)], _quote_all)
+    assert [hit.text for hit in found] == [said]
+
+
+def _quote_all(question: Question, readings: Sequence[PassageReading], names: Names) -> list[float]:
+    del question, names
+    return [1.0] * len(readings)
 
 
 def test_neither_requests_nor_what_was_taken_back_or_asked_are_quoted() -> None:

@@ -28,6 +28,7 @@ from turnleaf.core.recall.questions import (
     who_is,
     words_for,
 )
+from turnleaf.core.recall.romanization import spell_names_alike
 from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.message_filters import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
@@ -159,7 +160,8 @@ def _choose(
 ) -> tuple[Hit, ...]:
     """Return the hits that answer best, each thing once, as they are quoted."""
     aliases = {alias for hit in found for alias in find_aliases(hit.text)}
-    read = [(hit, PassageReading.of(_wish_of(hit), aliases)) for hit in found]
+    texts = ((hit, spell_names_alike(question.text, _wish_of(hit))) for hit in found)
+    read = [(hit, PassageReading.of(text, aliases)) for hit, text in texts]
     able = [(hit, one) for hit, one in read if may_answer(question, one, names)]
     readings = [one for _, one in able]
     scores = judge(question, readings, names)
