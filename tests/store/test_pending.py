@@ -82,7 +82,7 @@ def test_a_kill_at_any_instant_leaves_it_in_one_place_or_the_other(tmp_path: Pat
     stores.memory.add("mine")
     waiting = stores.pending.add("likes 茶", "喜好", source=NOTES)
     stores.close()
-    step = 3 if LONG else 10
+    step = 1 if LONG else 3
     kills, complaints = kill("acceptances", tmp_path / "data", waiting.id, step)
     assert complaints == []
     assert kills * step > 30

@@ -45,14 +45,21 @@ class PendingStore(MemoryStore):
     def get_all(self) -> list[Memory]:
         """Return what waits, having finished what a kill left half accepted."""
         waiting = super().get_all()
-        # All ids that ever were: a fact that was accepted and forgotten since is not pending again.
-        known = self._memory.known_ids() if waiting else set()
-        accepted = {memory.id for memory in waiting} & known
+        accepted = self._find_accepted(waiting)
         # Readers come here as well, and may have no right to write.
         with suppress(StorageError):
+            if accepted:
+                # The record of a killed change is ahead of its file; mending makes the change or
+                # takes it back, so only then is it known whether the memory has the fact.
+                self._memory.reconcile()
+                accepted = self._find_accepted(waiting)
             for memory_id in accepted:
                 self.delete(memory_id, origin=ACCEPTED)
         return [memory for memory in waiting if memory.id not in accepted]
+
+    def _find_accepted(self, waiting: list[Memory]) -> set[str]:
+        """Return the ids of what waits that the memory ever had, forgotten since or not."""
+        return {memory.id for memory in waiting} & self._memory.known_ids() if waiting else set()
 
     def accept(self, memory_id: str, content: str | None = None) -> Memory:
         """Move a fact to the memory under the same id, as it stands or saying something else.
