@@ -3,7 +3,7 @@
 `python -m bench.recall_exam FILE` reads a JSON object of `facts` (`id`, `said`), which a user typed
 in an earlier conversation, and `questions` (`ask`, `must_contain`: null where the memory cannot
 know it). Each question is asked in a conversation of its own, with and without embeddings.
-`bench/exams` has nine, and docs/decisions.md says what each was used for.
+`bench/exams` has 21, and docs/decisions.md says what they were used for.
 """
 
 from __future__ import annotations
