@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from turnleaf import Assistant, Settings
-from turnleaf.core.recall.judging import PassageReading
+from turnleaf.core.recall.judging import NO_ANSWER, PassageReading
 from turnleaf.core.recall.questions import read_question
-from turnleaf.llm.answers import find_judge, judge_by_meaning
+from turnleaf.llm.answers import MOST_JUDGED, find_judge, judge_by_meaning
 from turnleaf.llm.recall import RecallModel
 from turnleaf.llm.word_answers import judge_by_network
 
@@ -113,3 +113,11 @@ print(scores == judge_by_network(question, readings), scores[0] > scores[1])
 def test_an_encoder_that_does_not_work_leaves_it_to_the_words() -> None:
     command = [sys.executable, "-c", BROKEN_ENCODER]
     assert subprocess.check_output(command, text=True) == "True True\n"
+
+
+def test_what_was_not_judged_is_never_quoted_beside_what_answers() -> None:
+    readings = [PassageReading.of(f"I row on lake {at}") for at in range(MOST_JUDGED + 5)]
+    scores = judge_by_meaning(read_question("what is my tax number?"), readings)
+    assert len(scores) == len(readings)
+    assert set(scores[MOST_JUDGED:]) == {NO_ANSWER}
+    assert NO_ANSWER not in scores[:MOST_JUDGED]

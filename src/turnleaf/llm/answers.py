@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.recall.judging import read_figures
+from turnleaf.core.recall.judging import NO_ANSWER, read_figures
 from turnleaf.errors import EmbeddingError
 from turnleaf.installation import has_numpy
 from turnleaf.llm.embeddings import ENCODER, LocalEmbedder
@@ -60,7 +60,7 @@ def judge_by_meaning(
     scores = (1 - WORDS_SHARE) * run_network(_load_weights(), rows[0], rows[1:], figures)
     scores += WORDS_SHARE * numpy.array(judge_by_network(question, judged, names))
     told: list[float] = scores.tolist()
-    return told + [0.0] * (len(readings) - len(judged))
+    return told + [NO_ANSWER] * (len(readings) - len(judged))
 
 
 def run_network(weights: Any, question: Any, passages: Any, figures: Any) -> Any:  # noqa: ANN401 - arrays

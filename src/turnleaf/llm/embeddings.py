@@ -19,7 +19,7 @@ from turnleaf.core.search.terms import simplify
 from turnleaf.core.search.vectors import prepare_text
 from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.installation import advise_install, find_vector_fault, has_numpy
-from turnleaf.llm.encoder_pieces import Pieces
+from turnleaf.llm.encoder_pieces import EncoderPieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,7 +113,7 @@ def _load() -> Callable[[list[str]], Any]:
         parts = Path(package.__file__ or "").with_name("resources")
         encoder = import_module(f"{ENCODER}.backends").NumpyBackend
         # More threads than there are cores make a text take many times as long.
-        model = encoder(str(parts / "weights.npz"), Pieces(parts / "sp.model"), threads=1)
+        model = encoder(str(parts / "weights.npz"), EncoderPieces(parts / "sp.model"), threads=1)
         encode: Callable[[list[str]], Any] = model.encode
         # Tried once, so that a model that does not work is found out here.
         encode([""])

@@ -25,7 +25,7 @@ _RULES, _CHARACTERS = 3, 2
 """The fields of the file that lead to the rules for characters."""
 
 
-class Pieces:
+class EncoderPieces:
     """Cuts a text into the pieces that are the likeliest together."""
 
     def __init__(self, path: Path) -> None:
