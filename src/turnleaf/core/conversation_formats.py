@@ -290,7 +290,7 @@ _SPECIAL = lazy_pattern(r"[\\`*_\[\]<>#&|~!]")
 _MARKUP = lazy_pattern(r"<(?=[A-Za-z/!?])")
 _FENCE = lazy_pattern(r"(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 # A fence that may belong to a list or a quote ends where that does, which nobody tells here.
-_NESTED_FENCE = lazy_pattern(r"(?:[ \t]|[-+*>]|\d{1,9}[.)])++(?:`{3}|~{3})")
+_NESTED_FENCE = lazy_pattern(r"(?>(?:[ \t]|[-+*>]|\d{1,9}[.)])+)(?:`{3}|~{3})")
 _NOT_IN_NAMES = lazy_pattern(r"[^\w.-]+")
 
 

@@ -27,7 +27,7 @@ BULLET = "- "
 _CODES = "9|10|13|32|38|42|45|60|95"
 _ENTITY = lazy_pattern(rf"&#({_CODES});")
 _EDGES = " \t\n"
-_RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
+_RULE_LIKE = lazy_pattern(r"\A[-*_](?>(?:[ \t]*+[-*_])*)[ \t]*+(?:\n|\Z)")
 
 
 def encode_bullet(text: str, marker: str = BULLET) -> list[str]:
@@ -87,7 +87,7 @@ LINES = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _FENCE = lazy_pattern(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = lazy_pattern(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
 # Possessive: a long row of dashes that is no rule would else be tried in every division.
-_RULE = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
+_RULE = lazy_pattern(r" {0,3}([-*_])(?>(?:[ \t]*+\1){2,})[ \t]*+$")
 _BULLET = lazy_pattern(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
 _ORDERED = lazy_pattern(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
 _BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])

@@ -179,7 +179,7 @@ _PEM = r"PRIVATE KEY(?: BLOCK)?-----"
 _PEM_TYPE = r"[A-Z0-9 ]{0,30}"
 _PEM_HEADERS = r"(?:\s{0,4}[A-Z][A-Za-z-]{2,20}: [^\n]{1,80}){0,4}"
 _PEM_LINE = r"(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/=]{16,80}+"
-_PEM_TAIL = r"(?:[A-Za-z0-9+/=]{16,80}\s{1,2}){1,99}+(?:[A-Za-z0-9+/=]{1,80}\s{1,2})?"
+_PEM_TAIL = r"(?>(?:[A-Za-z0-9+/=]{16,80}\s{1,2}){1,99})(?:[A-Za-z0-9+/=]{1,80}\s{1,2})?"
 _PEM_REST = r"(?:(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/]{1,80}=*+(?=\s*(?:\Z|-----)))?"
 
 _MEASURE = lazy_pattern(
@@ -530,13 +530,13 @@ _KINDS = (
     _kind(
         "private key",
         "private",
-        rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}(?:(?!-----).)*+-----END {_PEM_TYPE}{_PEM})",
+        rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}(?>(?:(?!-----).)*)-----END {_PEM_TYPE}{_PEM})",
         _private_key,
     ),
     _kind(
         "private key",
         "private",
-        rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}{_PEM_HEADERS}(?:{_PEM_LINE})*+{_PEM_REST})",
+        rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}{_PEM_HEADERS}(?>(?:{_PEM_LINE})*){_PEM_REST})",
         _private_key,
     ),
     _kind(
@@ -548,7 +548,7 @@ _KINDS = (
     _kind(
         "private key",
         "private",
-        rf"Private-Lines: \d+(?P<secret>(?:{_PEM_LINE})++{_PEM_REST})",
+        rf"Private-Lines: \d+(?P<secret>(?>(?:{_PEM_LINE})+){_PEM_REST})",
         _whole,
     ),
     _kind(
@@ -732,7 +732,7 @@ _CLOSING_MARKS = "[\"'`*”’」』)）]*"
 # A command, or what is set for one, with a secret in it: nobody can use it without.
 _ARGUMENT = r"[^\s\u4e00-\u9fff]"
 _WORDS_OF_PROSE = r"(?:is|are|was|were|for|that|which|when|to)\b"
-_REST = rf"{_ARGUMENT}*+(?:\s++(?!{_WORDS_OF_PROSE}){_ARGUMENT}++){{0,20}}+\s*+"
+_REST = rf"{_ARGUMENT}*+(?>(?:\s++(?!{_WORDS_OF_PROSE}){_ARGUMENT}++){{0,20}})\s*+"
 _ASSIGNED = rf"[\w.-]{{1,60}}+=[\"']?{MARK}"
 _PASSED = (
     r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"

@@ -193,16 +193,16 @@ _MARK = lazy_pattern(
     rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_any_spelling(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
     rf"|<[\s/|]*+(?:{_any(*CLOSED_TAGS)})\s*+>"
     rf"|<[\s|]*+/[\s/|]*+(?:{_any(*ROLE_TAGS)})\s*+>"
-    rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?:\s{_WITHIN}{{0,200}}+)?+>"
+    rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?>(?:\s{_WITHIN}{{0,200}}+)?)>"
     rf"|\[[\s/]*+(?:{_any_spelling(*SQUARE_MARKS)})\s*+\]"
 )
 # What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
 _PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
-_STAMP = lazy_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
+_STAMP = lazy_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?>(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?)")
 _LINE = lazy_pattern(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
-_ROLE = rf"(?:{_any(*ROLES)})(?:\s*+[\dlo]{{1,6}}+)?+"
+_ROLE = rf"(?:{_any(*ROLES)})(?>(?:\s*+[\dlo]{{1,6}}+)?)"
 _SPEAKER = lazy_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
 # Deeper than three spaces Markdown sees code, in which a key may be called like that.
 _VOICE = lazy_pattern(
@@ -212,7 +212,7 @@ _NOTE = lazy_pattern(rf"\s*+\(++\s*+(?:{_any(*NOTES)})")
 _PARENTHESIS = lazy_pattern(r"\s*+\(")
 _ITEM = lazy_pattern(r"\s*+[-*+](?:\s|$)")
 _NUMBER = lazy_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
-_HEADING = lazy_pattern(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
+_HEADING = lazy_pattern(r"\s*+(?>(?:[-*+]\s++)*)#{1,6}+(?:\s|$)")
 _UNDERLINE = lazy_pattern(r"\s*+(?:=++|-++)\s*+$")
 _SECTION_NAME = lazy_pattern(
     rf"{_DECORATION}(?:(?:{_any(*SECTIONS)})\b"

@@ -45,7 +45,7 @@ FEW_COLUMNS = 80
 _WIDE = lazy_pattern("[\u2e80-\U000323af]")
 _LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
 # Possessive, because a message of nothing but line breaks must not take quadratic time.
-_PARAGRAPH = lazy_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
+_PARAGRAPH = lazy_pattern(r"(?>(?:[^\n]++|\n(?![^\S\n]*+\n))*)(?:\n\s*+|$)")
 _HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
 _SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 

@@ -420,7 +420,7 @@ def _without_participle(word: str) -> str:
 # Accents and points that stand by themselves are in words, and in no term.
 _ACCENT = "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]"
 _WORD = f"(?:{WORD.pattern})"
-_TOKEN = lazy_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?:{_ACCENT}++{_WORD}?+)*+")
+_TOKEN = lazy_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?>(?:{_ACCENT}++(?>{_WORD}?))*)")
 
 
 def find_places(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:

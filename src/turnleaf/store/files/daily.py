@@ -32,7 +32,7 @@ TRIES = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 _SOURCE = re.compile(
-    rf"{re.escape(COMMENT)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
+    rf"{re.escape(COMMENT)}(?>(?:(?!\bsource=)[^<>])*)source=([^ <>]++)[^<>]*+(?<=--)>"
 )
 
 MOST_BLANK_BYTES = 8
