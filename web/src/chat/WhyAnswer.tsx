@@ -1,6 +1,7 @@
 import { useId, useMemo, useState } from "react";
 import { describeScore, getHitAddress, isForeign } from "../hits";
 import { useFormat, useWords, type Words } from "../i18n";
+import { rephrase } from "../status/phrases";
 import { Button, Icon, type IconName } from "../ui";
 import { MessageLink } from "./MessageLink";
 import { PromptDialog } from "./PromptDialog";
@@ -52,8 +53,8 @@ export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
         <Sources sources={cited} />
         <Others sources={others} isAlone={!cited.length} />
         {shaped.leftOut.map((text) => (
-          <p key={text} className="chat-left-out" lang="en">
-            {text}
+          <p key={text} className="chat-left-out">
+            {rephrase(text, words.leftOut)}
           </p>
         ))}
         {turn.prompt && <ShowPrompt turn={turn} />}

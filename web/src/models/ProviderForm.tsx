@@ -2,8 +2,7 @@ import { type FormEvent, useEffect, useId, useState } from "react";
 import { api, type ModelProvider } from "../api";
 import { capitalise } from "../format";
 import { useWords } from "../i18n";
-import { endSentence } from "../problems";
-import { Button, Dialog, Field, FieldError, Input, ProblemText, Skeleton, useToasts } from "../ui";
+import { Button, Dialog, Field, FieldError, Input, ProblemText, ServerMessage, Skeleton, useToasts } from "../ui";
 import { useLoaded } from "../useLoaded";
 import { nameDestination, shortenName } from "./modelChoices";
 import { OutcomeText } from "./OutcomeText";
@@ -260,7 +259,7 @@ function ModelChoice({ provider, place, trial, confirm }: ModelChoiceProps) {
   return (
     <div className="models-form">
       {problem && (
-        <FieldError>{problem.code === "model" ? endSentence(capitalise(problem.message)) : <ProblemText problem={problem} />}</FieldError>
+        <FieldError>{problem.code === "model" ? <ServerMessage text={problem.message} /> : <ProblemText problem={problem} />}</FieldError>
       )}
       {(!problem || place.url !== null) && (
         <Field label={words.model} hint={destination === null ? words.stay : words.goTo([destination])}>

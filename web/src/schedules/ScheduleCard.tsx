@@ -4,7 +4,7 @@ import { isOwnZone, shorten } from "../format";
 import { useI18n } from "../i18n";
 import { LoadingView, lazyView } from "../lazyViews";
 import { buildAddress, go } from "../route";
-import { Badge, Button, Icon, IconButton, Spinner, useToasts } from "../ui";
+import { Badge, Button, Icon, IconButton, ServerMessage, Spinner, useToasts } from "../ui";
 import { describeTiming } from "./describeTiming";
 import { parsePlace } from "./resultPlaces";
 
@@ -95,7 +95,11 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
       </header>
       {schedule.name && <p className="schedule-prompt">{schedule.prompt}</p>}
       <Facts schedule={schedule} />
-      {schedule.lastRun?.state === "failed" && !isOpen && <p className="schedule-error">{schedule.lastRun.error}</p>}
+      {schedule.lastRun?.state === "failed" && schedule.lastRun.error && !isOpen && (
+        <p className="schedule-error">
+          <ServerMessage text={schedule.lastRun.error} />
+        </p>
+      )}
       <div className="schedule-actions">
         <Button small icon="play" aria-disabled={schedule.running} onClick={() => void run()}>
           {own.run}

@@ -8,11 +8,12 @@ import { OutcomeText } from "../models/OutcomeText";
 import { useConfirmation } from "../models/useConfirmation";
 import { type Models, useModels } from "../models/useModels";
 import { useTrial } from "../models/useTrial";
+import { rewriteMessage } from "../problems";
 import { buildAddress } from "../route";
 import { useConnection, useServerEvent } from "../serverEvents";
 import { Button, Icon, Meter, Notice, PageHead, ProblemNotice, Skeleton } from "../ui";
 import { useLoaded } from "../useLoaded";
-import { rephrase, splitWhy, writeMoments } from "./phrases";
+import { rephrase, splitWhy, writeDays, writeMoments } from "./phrases";
 import "./status.css";
 
 const PARTS = ["learning", "search", "embeddings", "tokens"];
@@ -67,6 +68,8 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
   const others = status.problems.length - errors + (lack ? 1 : 0);
   const said = errors ? words.status.bad(errors) : others ? words.status.warnings(others) : words.status.good;
   const level = errors ? "danger" : others ? "warn" : "good";
+  const describe = (message: string) =>
+    writeMoments(rewriteMessage(rephrase(message, words.status.phrases), words.errors), format.dateTime);
   return (
     <section className="status-verdict" aria-live="polite">
       <p className={`status-word status-${level}`}>
@@ -81,7 +84,7 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
       )}
       {status.problems.map(({ level: its, message }) => (
         <Notice key={message} tone={its === "error" ? "danger" : "warn"}>
-          <p>{capitalise(writeMoments(rephrase(message, words.status.phrases), format.dateTime))}</p>
+          <p>{describe(message)}</p>
         </Notice>
       ))}
       {status.lastError && (
@@ -91,7 +94,7 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
             {status.lastError.time && ` · ${format.dateTime(status.lastError.time)}`}
             {status.lastError.conversation && ` · ${words.status.inConversation(status.lastError.conversation)}`}
           </p>
-          <p>{status.lastError.message}</p>
+          {status.lastError.message && <p>{describe(status.lastError.message)}</p>}
         </Notice>
       )}
     </section>
@@ -231,7 +234,7 @@ function Files({ status }: { status: Status }) {
               <strong>{words.status.fileNames[file.name] ?? file.name}</strong>
               <code>{file.path}</code>
             </span>
-            <span role="cell">{rephrase(file.holds, words.status.phrases)}</span>
+            <span role="cell">{writeDays(rephrase(file.holds, words.status.phrases), format.date)}</span>
             <span role="cell">{file.bytes === null ? "–" : format.bytes(file.bytes)}</span>
           </div>
         ))}

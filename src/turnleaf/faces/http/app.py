@@ -273,10 +273,21 @@ def get_status(assistant: Given, request: Request, has_space_token: HasSpaceToke
     done, total = served.feed.progress
     report = make_doctor_report(assistant.stores)
     return Status(
-        **(_hide_operator(report, assistant) if has_space_token else report),
+        **_localize(_hide_operator(report, assistant) if has_space_token else report),
         index=Progress(done=done, total=total),
         conversations=_count_kept(assistant),
     )
+
+
+def _localize(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report with its sentences in the language of the client."""
+    last = report["lastError"]
+    return report | {
+        "lastError": last and last | {"message": problems.localize(last["message"])},
+        "problems": [
+            one | {"message": problems.localize(one["message"])} for one in report["problems"]
+        ],
+    }
 
 
 def _hide_operator(report: dict[str, Any], assistant: Assistant) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import { api, type Import, isAborted } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress } from "../../route";
 import { useServerEvent } from "../../serverEvents";
-import { Button, Icon, LinkButton, Meter, Notice, ProblemNotice, Skeleton } from "../../ui";
+import { Button, Icon, LinkButton, Meter, Notice, ProblemNotice, ServerMessage, Skeleton } from "../../ui";
 import { type Loaded, useLoaded } from "../../useLoaded";
 import { ModelReading } from "./ModelReading";
 import { findStep, isNothingNew, listFound } from "./importReport";
@@ -175,7 +175,7 @@ function Outcome({ of, isNews, act, onAnother }: OutcomeProps) {
   if (step !== "stopped" && step !== "failed") return null;
   return (
     <Card title={(step === "failed" ? words.failedTitle : words.stoppedTitle)(of.name)} isNews={isNews}>
-      {step === "failed" ? <Notice tone="danger">{of.problem}</Notice> : <p>{words.stoppedText}</p>}
+      {step === "failed" ? <Notice tone="danger">{of.problem && <ServerMessage text={of.problem} />}</Notice> : <p>{words.stoppedText}</p>}
       <div className="import-actions">
         <Button icon="plus" onClick={onAnother}>
           {words.another}
@@ -259,7 +259,7 @@ function Lines({ of: { imported } }: { of: Import }) {
       </ul>
       {imported.problems.map((problem) => (
         <Notice key={problem} tone="warn">
-          {problem}
+          <ServerMessage text={problem} />
         </Notice>
       ))}
       {imported.leftOut.length > 0 && (

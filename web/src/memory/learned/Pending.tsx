@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { api, type PendingFact } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress } from "../../route";
-import { Button, Field, FieldError, Notice, ProblemNotice, ProblemText, TextArea, useToasts } from "../../ui";
+import { Button, Field, FieldError, Notice, ProblemNotice, ProblemText, ServerMessage, TextArea, useToasts } from "../../ui";
 import { isComposing } from "../../ui/keyboard";
 import type { Loaded } from "../../useLoaded";
 import { groupBySource, type PendingGroup, splitInto, takeFirst } from "./pendingGroups";
@@ -30,7 +30,7 @@ export function Pending({ loaded }: { loaded: Loaded<{ pending: PendingFact[] }>
         <p>{loaded.value && !pending.length ? words.nothingPending : words.pendingText}</p>
       </header>
       {loaded.problem && <ProblemNotice problem={loaded.problem} onRetry={loaded.reload} />}
-      {batch.problem && <Notice tone="warn">{batch.problem}</Notice>}
+      {batch.problem && <Notice tone="warn"><ServerMessage text={batch.problem} /></Notice>}
       {pending.length > 1 && (
         <div className="pending-all">
           <span role="status">{batch.progress ?? words.all(pending.length)}</span>
