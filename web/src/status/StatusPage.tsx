@@ -17,8 +17,9 @@ import { rephrase, splitWhy, writeDays, writeMoments } from "./phrases";
 import "./status.css";
 
 const PARTS = ["learning", "search", "embeddings", "tokens"];
-/** Is called by a name, which is written as it is. */
+/** Is called by a name, which is written as it is, if there is any. */
 const NAMED = "embeddings";
+const NAMELESS = ["off", "none"];
 
 /** How everything is, as `turnleaf doctor` sees it, and live. */
 export default function StatusPage() {
@@ -164,7 +165,7 @@ function Part({ name, text }: { name: string; text: string }) {
   return (
     <div className="card status-part">
       <h3>{words.status.parts[name]}</h3>
-      <p className="status-main">{name === NAMED ? main : capitalise(main)}</p>
+      <p className="status-main">{name === NAMED && !NAMELESS.includes(main) ? main : capitalise(main)}</p>
       {why && <p className="status-why">{capitalise(why)}</p>}
       {more && (
         <a className="status-more" href={`${buildAddress("settings")}?group=${name}`}>

@@ -13,6 +13,7 @@ const phrases: Phrase[] = [
   [/^by words alone \(.*\)/s, "by words alone (searching by meaning is not installed)"],
   [/^estimate \(install\b.*\)/s, "estimate (exact counts are not installed)"],
   [/(messages?(?:, oldest \S+)?), [\d,]+ bytes$/, "$1"],
+  [/^[\d,]+ bytes, (made from the other files)$/, "$1"],
   [/\(EMBEDDINGS is off\)/, "(turned off in Settings)"],
   [
     /^there is a second data folder at (.+?), which is not used; .*$/s,
