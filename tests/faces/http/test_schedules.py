@@ -17,9 +17,9 @@ from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve, ca
 from tests.faces.http.listening import ServerEvent, listening, one
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
-from turnleaf.core.languages.replies import translate
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.core.languages.replies import translate
 from turnleaf.core.schedules import Run
 from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.files.schedules import ScheduleStore

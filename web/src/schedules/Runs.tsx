@@ -59,13 +59,13 @@ function RunView({ run, zone, isOpen }: { run: Run; zone: string; isOpen: boolea
         </span>
       </summary>
       <div className="run-result">
-        <Outcome run={run} />
+        <RunOutcome run={run} />
       </div>
     </details>
   );
 }
 
-function Outcome({ run }: { run: Run }) {
+function RunOutcome({ run }: { run: Run }) {
   const { schedules: words } = useI18n().words;
   if (run.state === "missed") return <p>{words.runs.missed}</p>;
   if (run.state === "running") return <p>{words.running}</p>;

@@ -42,19 +42,19 @@ export default function StatusPage() {
         <p>{words.status.intro}</p>
       </PageHead>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {value ? <All status={value} /> : !problem && <Skeleton lines={8} />}
+      {value ? <StatusSections status={value} /> : !problem && <Skeleton lines={8} />}
     </div>
   );
 }
 
-function All({ status }: { status: Status }) {
+function StatusSections({ status }: { status: Status }) {
   const models = useModels();
   return (
     <>
       <Verdict status={status} models={models.view} />
-      <AtWork status={status} models={models} />
-      <Files status={status} />
-      <Versions status={status} />
+      <RunningParts status={status} models={models} />
+      <FileTable status={status} />
+      <VersionList status={status} />
       <ForPrograms />
     </>
   );
@@ -102,20 +102,20 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
   );
 }
 
-function AtWork({ status, models }: { status: Status; models: Models }) {
+function RunningParts({ status, models }: { status: Status; models: Models }) {
   const { words } = useI18n();
   return (
-    <Section title={words.status.atWork}>
+    <StatusSection title={words.status.atWork}>
       <div className="status-parts">
         <ModelPart models={models} />
         {PARTS.flatMap((name) => {
           const text = status.parts[name];
-          return text === undefined ? [] : <Part key={name} name={name} text={rephrase(text, words.status.phrases)} />;
+          return text === undefined ? [] : <StatusPart key={name} name={name} text={rephrase(text, words.status.phrases)} />;
         })}
-        {status.conversations && <Kept kept={status.conversations} />}
-        <Index status={status} />
+        {status.conversations && <RetentionPart kept={status.conversations} />}
+        <IndexPart status={status} />
       </div>
-    </Section>
+    </StatusSection>
   );
 }
 
@@ -158,7 +158,7 @@ function ModelPart({ models }: { models: Models }) {
 }
 
 /** One part: what it is, and in smaller letters why, or what to do for more. */
-function Part({ name, text }: { name: string; text: string }) {
+function StatusPart({ name, text }: { name: string; text: string }) {
   const { words } = useI18n();
   const { main, why } = splitWhy(text);
   const more = words.status.more[name];
@@ -177,7 +177,7 @@ function Part({ name, text }: { name: string; text: string }) {
 }
 
 /** How long what was said is kept, and how much of it there is. */
-function Kept({ kept }: { kept: KeptConversations }) {
+function RetentionPart({ kept }: { kept: KeptConversations }) {
   const { words, format } = useI18n();
   const { messages, conversations, bytes, oldest } = kept;
   const its = words.status.conversations;
@@ -196,7 +196,7 @@ function Kept({ kept }: { kept: KeptConversations }) {
 }
 
 /** How far the index is, as it goes on. */
-function Index({ status }: { status: Status }) {
+function IndexPart({ status }: { status: Status }) {
   const { words, format } = useI18n();
   const [progress, setProgress] = useState(status.index);
   useEffect(() => setProgress(status.index), [status]);
@@ -219,10 +219,10 @@ function Index({ status }: { status: Status }) {
   );
 }
 
-function Files({ status }: { status: Status }) {
+function FileTable({ status }: { status: Status }) {
   const { words, format } = useI18n();
   return (
-    <Section title={words.status.files}>
+    <StatusSection title={words.status.files}>
       <div className="card status-files" role="table" aria-label={words.status.files}>
         <div role="row" className="status-file status-file-head">
           <span role="columnheader">{words.status.file}</span>
@@ -240,14 +240,14 @@ function Files({ status }: { status: Status }) {
           </div>
         ))}
       </div>
-    </Section>
+    </StatusSection>
   );
 }
 
-function Versions({ status }: { status: Status }) {
+function VersionList({ status }: { status: Status }) {
   const { words } = useI18n();
   return (
-    <Section title={words.status.versions}>
+    <StatusSection title={words.status.versions}>
       <dl className="card status-list">
         <div>
           <dt>{words.status.dataFolder}</dt>
@@ -262,22 +262,22 @@ function Versions({ status }: { status: Status }) {
           </div>
         ))}
       </dl>
-    </Section>
+    </StatusSection>
   );
 }
 
 function ForPrograms() {
   const { words } = useI18n();
   return (
-    <Section title={words.status.forPrograms}>
+    <StatusSection title={words.status.forPrograms}>
       <p className="status-api">
         {words.status.api} <a href={resolveAddress("docs/")}>{words.status.apiLink}</a>
       </p>
-    </Section>
+    </StatusSection>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function StatusSection({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="status-section">
