@@ -29,8 +29,8 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["hour", 3_600],
   ["minute", 60],
 ];
-/** The browser's own word, "now", is not what either language says of what is past. */
-const JUST_NOW: Record<Language, string> = { en: "just now", "zh-TW": "剛剛" };
+/** The browser's own word in Chinese, 現在, is not said of what is past. */
+const JUST_NOW: Record<Language, string> = { en: "now", "zh-TW": "剛剛" };
 const DAY_S = 86_400;
 const WEEK_S = 7 * DAY_S;
 const CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
