@@ -55,8 +55,8 @@ export function rewriteMessage(message: string, words: Pick<ProblemWords, "check
   return `${sentence}${sentence.endsWith("。") ? "" : " "}${words.checkSettings}`;
 }
 
-/** Return a text with a full stop at its end, as its language writes it. */
+/** Return a text with a full stop at its end, as its language writes it; an English one may name something Chinese. */
 export function endSentence(text: string): string {
   if (/[.!?。！？]$/.test(text)) return text;
-  return `${text}${/[\u4e00-\u9fff]/.test(text) ? "。" : "."}`;
+  return `${text}${/^[\u4e00-\u9fff]|[，、；：（）「」]|[\u4e00-\u9fff]$/.test(text) ? "。" : "."}`;
 }

@@ -45,6 +45,7 @@ test.each([
   ["Copy it again.", "Copy it again."],
   ["請重新複製", "請重新複製。"],
   ["請重新複製。", "請重新複製。"],
+  ["the schedule 早安 has failed (no route)", "the schedule 早安 has failed (no route)."],
   ["連不上（Name or service not known）；請檢查 https://api.example.com/v1", "連不上（Name or service not known）；請檢查 https://api.example.com/v1。"],
 ])("%s ends as a sentence", (text, sentence) => {
   expect(endSentence(text)).toBe(sentence);
