@@ -669,7 +669,7 @@ class TestRequests:
         model.turns = [[ModelError("the model is away; try later")]]
         assistant = reopen()
         reply = assistant.reply(KEY, "記住我住在台北")
-        assert reply.text == "已記住：我住在台北\n\n(the model is away; try later)"
+        assert reply.text == "已記住：我住在台北\n\n（沒有回答：the model is away; try later）"
         assert contents(assistant) == ["我住在台北"]
 
     def test_a_full_memory_says_so(self, reopen: Reopen) -> None:
@@ -769,7 +769,8 @@ class TestRequests:
         monkeypatch.delenv("TURNLEAF_MODEL", raising=False)
         with Assistant(tmp_path, now=clock) as assistant:
             reply = assistant.reply(KEY, "記住我住在台北")
-            assert reply.text.startswith("已記住：我住在台北\n\n(TURNLEAF_MODEL_URL is set")
+            failure = "（沒有回答：設定了 TURNLEAF_MODEL_URL"
+            assert reply.text.startswith(f"已記住：我住在台北\n\n{failure}")
             assert len(assistant.conversations.get_history(KEY)) == 2
 
     def test_its_quote_on_record_holds_no_secret(self, reopen: Reopen) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from turnleaf.core import markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.drafts import merge_saves
-from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.languages.replies import choose_words, openings, words_in
+from turnleaf.core.languages.language import DEFAULT, detect_language
+from turnleaf.core.languages.replies import choose_words, openings, translate, words_in
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
@@ -142,6 +142,13 @@ def refuse_in_private(text: str) -> str:
     if find_request(text) is None:
         return ""
     return choose_words(text, REPLIES)["private"]
+
+
+def explain_silence(text: str, problem: str) -> str:
+    """Return why a model did not answer a message whose request is done, in its language."""
+    language = detect_language(text)
+    said = translate(problem, language.name, is_simplified=language.is_simplified)
+    return choose_words(text, REPLIES)["unanswered"].format(said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from turnleaf.llm.answers import find_judge
 from turnleaf.memory_commands import (
     CommandResult,
     carry_out_commands,
+    explain_silence,
     find_confirmed,
     refuse_in_private,
 )
@@ -578,7 +579,7 @@ class Turn:
             # What was asked for is done; it must be said and kept although the model failed.
             if not self._done.confirmation:
                 raise
-            yield self._note(Text(f"\n\n({error})"))
+            yield self._note(Text(f"\n\n{explain_silence(self._text, str(error))}"))
 
     def _without_marks(self, events: Iterator[Event]) -> Iterator[Event]:
         """Take out the marks; whatever else happens, the text before it is said first."""

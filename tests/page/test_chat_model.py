@@ -100,7 +100,7 @@ def test_an_answer_is_shown_while_it_comes_and_is_stopped(
     page.get_by_role("button", name="Send").click()
     expect(answers(page)).to_contain_text("The lamp is called 小明, and")
     expect(answers(page)).to_have_attribute("aria-busy", "true")
-    expect(shaping(page)).to_contain_text("1 memory was in the prompt")
+    expect(shaping(page)).to_contain_text("1 fact was in the prompt")
     page.get_by_role("button", name="Stop").click()
     expect(answers(page)).to_contain_text("Stopped.")
     assert endless.left.wait(SECONDS), "the model went on"

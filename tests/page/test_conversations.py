@@ -199,7 +199,7 @@ def test_a_conversation_is_kept_out_of_search_and_let_in_again(
     server.conversations.add_exchange("web:lamp", "The lamp is called Quuxine", "I see.")
     page = visit.open("#/chat/web%3Alamp")
     choose(page, "The lamp is called Quuxine", "Exclude from search")
-    expect(toast(page, "no longer use it")).to_be_visible()
+    expect(toast(page, "no longer use this conversation")).to_be_visible()
     expect(past(page)).to_contain_text("Not searched")
     expect(page.locator(".chat-head")).to_contain_text("Not searched")
     assert server.ask("GET", "api/memory/search?q=Quuxine")["results"] == []

@@ -97,8 +97,8 @@ def test_a_file_can_be_dropped_and_one_that_is_no_export_says_so(
 
 def test_a_new_conversation_offers_to_bring_the_past(visit: Visit) -> None:
     page = visit.open("#/chat")
-    page.get_by_role("link", name="Bring conversations from ChatGPT").click()
-    expect(page.get_by_role("heading", name="Bring your past")).to_be_visible()
+    page.get_by_role("link", name="Import conversations from ChatGPT").click()
+    expect(page.get_by_role("heading", name="Import your past")).to_be_visible()
 
 
 def test_the_view_fits_a_phone_and_speaks_chinese(
@@ -139,7 +139,7 @@ def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
         assert api.requests == []
         reading.get_by_role("spinbutton", name="Calls at most").fill("1")
         reading.get_by_role("button", name="Start reading").click()
-        expect(reading).to_contain_text("Facts found and waiting for your review: 0.")
+        expect(reading).to_contain_text("Facts found and pending your review: 0.")
         assert len(api.requests) == 1
 
 

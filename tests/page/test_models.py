@@ -167,7 +167,7 @@ def test_whoever_did_not_come_by_the_link_sees_no_key_field_and_how_to_get_one(
 ) -> None:
     page = wait_until_connected(visits(town.server.address).open())
     expect(row(page, "Ollama")).to_contain_text("qwen3:8b, gemma3:4b")
-    expect(page.get_by_text("open the longer address that Turnleaf printed")).to_be_visible()
+    expect(page.get_by_text("open the page by the one-time link")).to_be_visible()
     expect(page.locator("input[type=password]")).to_have_count(0)
     expect(page.get_by_role("button", name="Use Ollama")).to_have_count(0)
     expect(page.get_by_role("combobox", name="Provider")).to_have_count(0)

@@ -51,7 +51,7 @@ def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: P
     expect(times.get_by_role("listitem")).to_have_text([re.compile("Mon, .*09:00")] * 5)
     form.get_by_role("radio", name="File").check(force=True)
     press(form, "Create schedule")
-    expect(form.get_by_role("alert")).to_contain_text("Say where the result goes.")
+    expect(form.get_by_role("alert")).to_contain_text("Enter where the result goes.")
     form.get_by_role("textbox", name="File name").fill("早報.md")
     go(page, "#/status")
     go(page, "#/schedules")

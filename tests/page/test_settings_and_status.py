@@ -48,7 +48,7 @@ def test_a_refused_value_shows_why_beside_it_and_changes_nothing(
     for name, value, told in (
         ("Number of facts", "0", "a whole number of at least 1"),
         ("Channels where it answers every member", "客廳", "ids as Slack shows them"),
-        ("Address of an embeddings model", "http://192.0.2.7/v1", "Only whoever runs Turnleaf"),
+        ("Address of an embeddings model", "http://192.0.2.7/v1", "Only whoever runs the server"),
     ):
         row = setting(page, name)
         row.get_by_role("combobox").or_(row.get_by_role("textbox")).fill(value)

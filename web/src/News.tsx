@@ -1,11 +1,12 @@
 import { api, type LearnedLater } from "./api";
 import { useWords } from "./i18n";
 import { useServerEvent } from "./serverEvents";
+import { rewriteMessage } from "./problems";
 import { ExplanationText, useToasts } from "./ui";
 
 /** Tells what happened meanwhile: what was learned, where nothing else shows that, and what failed. */
 export function News({ showsLearned }: { showsLearned: boolean }) {
-  const { news } = useWords();
+  const { errors, news } = useWords();
   const { show } = useToasts();
 
   const tell = ({ action, fact, change }: LearnedLater) => {
@@ -16,7 +17,7 @@ export function News({ showsLearned }: { showsLearned: boolean }) {
     if (showsLearned) facts.forEach(tell);
   });
   useServerEvent("problem", ({ message }) =>
-    show({ text: <ExplanationText text={news.problem} detail={message} />, tone: "danger" }),
+    show({ text: <ExplanationText text={news.problem} detail={rewriteMessage(message, errors)} />, tone: "danger" }),
   );
   return null;
 }

@@ -55,7 +55,7 @@ function Shell() {
         {words.nav.skip}
       </a>
       <News showsLearned={page !== "chat"} />
-      <Side current={page ?? "chat"} />
+      <Sidebar current={page ?? "chat"} />
       <main ref={main} className="main" id="main" tabIndex={-1} key={page}>
         <Boundary>
           <Suspense fallback={<LoadingPage />}>
@@ -67,7 +67,7 @@ function Shell() {
   );
 }
 
-function Side({ current }: { current: Page }) {
+function Sidebar({ current }: { current: Page }) {
   const words = useWords();
   const connection = useConnection();
   const pending = usePendingCount();

@@ -37,7 +37,7 @@ export async function listen(signal: AbortSignal, tell: TellNews): Promise<void>
 
 /** Hear until the line is lost, or silent for so long that it must be. */
 async function hear(line: AbortController, tell: TellNews, tellEvent: (event: ServerEvent) => void): Promise<void> {
-  const silence = new Silence(() => line.abort());
+  const silence = new SilenceTimer(() => line.abort());
   const isAlive = () => {
     silence.end();
     tell({ kind: "alive" });
@@ -64,7 +64,7 @@ export async function listenWhileSeen(signal: AbortSignal, tell: TellNews): Prom
 }
 
 /** Calls when nothing was heard for too long. */
-export class Silence {
+export class SilenceTimer {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly tooLong: () => void) {

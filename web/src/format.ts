@@ -29,6 +29,8 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["hour", 3_600],
   ["minute", 60],
 ];
+/** The browser's own word in Chinese, 現在, is not said of what is past. */
+const JUST_NOW: Record<Language, string> = { en: "now", "zh-TW": "剛剛" };
 const DAY_S = 86_400;
 const WEEK_S = 7 * DAY_S;
 const CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
@@ -52,6 +54,7 @@ export function makeFormat(language: Language, getNow: () => Date = () => new Da
     const seconds = countSecondsSince(iso);
     if (Math.abs(seconds) > WEEK_S) return date().format(parseMoment(iso));
     const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
+    if (!step && seconds >= 0) return JUST_NOW[language];
     return step ? relative().format(-Math.trunc(seconds / step[1]), step[0]) : relative().format(0, "second");
   };
   return {

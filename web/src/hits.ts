@@ -5,8 +5,8 @@ import type { Format } from "./format";
 import type { Words } from "./i18n";
 import { buildAddress, buildMessageAddress } from "./route";
 
-type Place = Pick<Hit, "source"> & Partial<Pick<Hit, "date" | "conversation" | "message">> & { line?: number | null };
-type Scored = Partial<Pick<Hit, "score" | "bm25" | "vector">>;
+type HitPlace = Pick<Hit, "source"> & Partial<Pick<Hit, "date" | "conversation" | "message">> & { line?: number | null };
+type ScoredHit = Partial<Pick<Hit, "score" | "bm25" | "vector">>;
 
 /** Whether these are neither the user's nor the assistant's own words. */
 export function isForeign({ trust }: { trust: string }): boolean {
@@ -14,7 +14,7 @@ export function isForeign({ trust }: { trust: string }): boolean {
 }
 
 /** Return the address of the line of the file, of the day, or of the message; older facts have none. */
-export function getHitAddress({ source, date, line, conversation, message }: Place): string | null {
+export function getHitAddress({ source, date, line, conversation, message }: HitPlace): string | null {
   if (source === "memory") return `${buildAddress("memory", "file")}?line=${line ?? 1}`;
   if (source === "daily") return date ? buildAddress("memory", "daily", date) : null;
   if (!conversation) return null;
@@ -22,7 +22,7 @@ export function getHitAddress({ source, date, line, conversation, message }: Pla
 }
 
 /** Say how well something fits, and whether by its words or by its meaning. */
-export function describeScore({ score, bm25, vector }: Scored, words: Words["hits"], format: Format): string {
+export function describeScore({ score, bm25, vector }: ScoredHit, words: Words["hits"], format: Format): string {
   const fit = format.percent(Math.min(score ?? 0, 1));
   const isByWords = typeof bm25 === "number";
   const isByMeaning = typeof vector === "number";

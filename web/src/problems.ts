@@ -12,6 +12,8 @@ export interface Explanation {
 interface ProblemWords {
   unreachable: string;
   unknown: string;
+  /** What to do where the server's own advice was only for its command line. */
+  checkSettings: string;
   codes: Record<ProblemCode, string>;
   isServersLanguage: boolean;
 }
@@ -29,12 +31,32 @@ export function explainProblem(error: unknown, words: ProblemWords): Explanation
   const text = code === null ? words.unknown : words.codes[code];
   const isByServer = code === null || EXPLAINED_BY_SERVER.includes(code);
   if (!isByServer && !EXPLAINED_BY_BOTH.includes(code)) return { text, detail: null };
-  const said = endSentence(capitalise(problem.message || problem.title));
+  const said = endSentence(capitalise(dropCommands(problem.message || problem.title)));
   return isByServer && words.isServersLanguage ? { text: said, detail: null } : { text, detail: said };
 }
 
-/** Return a text with a full stop at its end. */
+/** An environment variable, a command, an option, or a program in backquotes. */
+const COMMAND = /\b[A-Z]+(?:_[A-Z]+)+\b|\bturnleaf [a-z]+|\bpip install\b|\B--[a-z]|`/;
+
+/**
+ * Leave out what the server advises to whoever sits at its command line: "what happened; what to do".
+ * What to do in the page is said beside it.
+ */
+export function dropCommands(text: string): string {
+  const [what = "", ...advice] = text.split(/(?=[;；])/);
+  return [what, ...advice.filter((clause) => !COMMAND.test(clause))].join("");
+}
+
+/** Put a message of the server, which stands alone, as sentences of the page. */
+export function rewriteMessage(message: string, words: Pick<ProblemWords, "checkSettings">): string {
+  const said = dropCommands(message);
+  const sentence = endSentence(capitalise(said));
+  if (said === message) return sentence;
+  return `${sentence}${sentence.endsWith("。") ? "" : " "}${words.checkSettings}`;
+}
+
+/** Return a text with a full stop at its end, as its language writes it; an English one may name something Chinese. */
 export function endSentence(text: string): string {
   if (/[.!?。！？]$/.test(text)) return text;
-  return `${text}${/[\u4e00-\u9fff」）]$/.test(text) ? "。" : "."}`;
+  return `${text}${/^[\u4e00-\u9fff]|[，、；：（）「」]|[\u4e00-\u9fff]$/.test(text) ? "。" : "."}`;
 }

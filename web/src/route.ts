@@ -47,7 +47,7 @@ export function useRoute(): Route {
   return useSyncExternalStore(subscribe, readRoute);
 }
 
-/** Make an address: `to("memory", "daily", date)`. */
+/** Make an address: `buildAddress("memory", "daily", date)`. */
 export function buildAddress(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
 }
@@ -57,7 +57,7 @@ export function buildMessageAddress(conversation: string, message: number): stri
   return `${buildAddress("chat", conversation)}?message=${message}`;
 }
 
-/** Go to an address made by `to`; with replace, Back skips the present one. */
+/** Go to an address made by `buildAddress`; with replace, Back skips the present one. */
 export function go(address: string, { replace = false } = {}): void {
   if (!replace) {
     location.hash = address;

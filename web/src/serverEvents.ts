@@ -5,10 +5,10 @@ import type { ServerEvents } from "./api";
 import type { Connection, StreamNews } from "./eventStream";
 import { listenTogether } from "./sharedEventStream";
 
-type Name = keyof ServerEvents;
+type EventName = keyof ServerEvents;
 type Listener = (data: never) => void;
 
-const listeners = new Map<Name, Set<Listener>>();
+const listeners = new Map<EventName, Set<Listener>>();
 const watchers = new Set<() => void>();
 let connection: Connection = "connecting";
 
@@ -35,7 +35,7 @@ function setConnection(next: Connection): void {
   for (const watcher of watchers) watcher();
 }
 
-function notify<Key extends Name>(name: Key, data: ServerEvents[Key]): void {
+function notify<Key extends EventName>(name: Key, data: ServerEvents[Key]): void {
   for (const listener of listeners.get(name) ?? []) (listener as (data: ServerEvents[Key]) => void)(data);
 }
 
@@ -43,7 +43,7 @@ function notify<Key extends Name>(name: Key, data: ServerEvents[Key]): void {
  * Call the handler for each such event while the component is shown. `hello` is told whenever the
  * line opens: reload then what was loaded before, for nobody told what changed since.
  */
-export function useServerEvent<Key extends Name>(name: Key, handler: (data: ServerEvents[Key]) => void): void {
+export function useServerEvent<Key extends EventName>(name: Key, handler: (data: ServerEvents[Key]) => void): void {
   const latest = useRef(handler);
   latest.current = handler;
   useEffect(() => {

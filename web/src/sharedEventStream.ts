@@ -4,14 +4,14 @@
  */
 
 import { isAborted } from "./api";
-import { isSeen, listen, listenWhileSeen, makeInner, Silence, type StreamNews, type TellNews } from "./eventStream";
+import { isSeen, listen, listenWhileSeen, makeInner, SilenceTimer, type StreamNews, type TellNews } from "./eventStream";
 
 type TabMessage = StreamNews | { kind: "asked" };
 
 /** Tell what the tab that listens hears, until stopped; where tabs cannot agree on one, each listens. */
 export async function listenTogether(signal: AbortSignal, tell: TellNews, now: () => StreamNews): Promise<void> {
   if (!("locks" in navigator) || !("BroadcastChannel" in globalThis)) return listenWhileSeen(signal, tell);
-  const tab = new Tab(signal, tell, now);
+  const tab = new ListeningTab(signal, tell, now);
   try {
     while (!signal.aborted) await tab.takeItsTurn();
   } catch {
@@ -21,10 +21,10 @@ export async function listenTogether(signal: AbortSignal, tell: TellNews, now: (
   }
 }
 
-class Tab {
+class ListeningTab {
   private readonly name = `turnleaf events ${new URL(document.baseURI).pathname}`;
   private readonly channel = new BroadcastChannel(this.name);
-  private readonly silence = new Silence(() => this.takeOver());
+  private readonly silence = new SilenceTimer(() => this.takeOver());
   private turn: AbortController;
   private isListening = false;
   private isTakingOver = false;

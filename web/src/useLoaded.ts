@@ -3,7 +3,7 @@
 import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
 import { isAborted, type Problem, toProblem } from "./api";
 
-export interface Loaded<Value> {
+export interface LoadedValue<Value> {
   /** What was loaded last; it stays while newer is on its way. */
   value: Value | null;
   problem: Problem | null;
@@ -15,7 +15,7 @@ export interface Loaded<Value> {
 }
 
 /** Load when the component appears and whenever `inputs` change; what is out of date is dropped. */
-export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, inputs: DependencyList): Loaded<Value> {
+export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, inputs: DependencyList): LoadedValue<Value> {
   const [value, setValue] = useState<Value | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isLoading, setLoading] = useState(true);

@@ -191,7 +191,12 @@ def test_the_status_is_what_doctor_finds(server: RunningServer, client: httpx2.C
     assert found.pop("index").keys() == {"done", "total"}
     assert found.pop("conversations")["kept"] == "forever"
     assert without_sizes(found) == without_sizes(make_doctor_report(server.assistant.stores))
-    assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
+    message = found["problems"][0]["message"]
+    assert "MEMORY.md.conflict-1" in message
+    chinese = client.get("/api/status", headers={"Accept-Language": "zh-TW"}).json()
+    (problem,) = chinese["problems"]
+    assert "MEMORY.md.conflict-1" in problem["message"]
+    assert message.isascii() != problem["message"].isascii()
 
 
 @pytest.mark.parametrize(("days", "kept"), [(None, "forever"), (90, "90 days"), (0, "window")])

@@ -19,6 +19,7 @@ from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.core.languages.replies import translate
 from turnleaf.core.schedules import Run
 from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.files.schedules import ScheduleStore
@@ -207,6 +208,19 @@ def test_what_went_wrong_is_told_without_secrets_and_places(
     assert "x.md" in error
     assert str(shared_server.folder) not in error
     assert "a" * 90 not in error
+
+
+def test_what_went_wrong_is_told_in_the_clients_language(
+    visitor: httpx2.Client, shared_server: RunningServer
+) -> None:
+    store = shared_server.assistant.schedules
+    schedule, run = store.begin(add_schedule(visitor)["id"])
+    error = "the disk is full; free some space and try again"
+    store.finish(schedule.id, run, error=error)
+    path, chinese = f"{API}/{schedule.id}", {"Accept-Language": "zh-TW"}
+    assert visitor.get(path).json()["lastRun"]["error"] == error
+    said = visitor.get(path, headers=chinese).json()["lastRun"]["error"]
+    assert said == translate(error, "zh-TW") != error
 
 
 def test_a_list_of_schedules_takes_no_longer_for_many_runs(tmp_path: Path) -> None:

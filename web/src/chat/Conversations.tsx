@@ -37,14 +37,14 @@ export const Conversations = memo(function Conversations({ past, current, withNe
               <h2>{words.groups[group]}</h2>
               <ul>
                 {ones.map((one) => (
-                  <Row key={one.key} one={one} isCurrent={one.key === current} onChanged={past.reload} />
+                  <ConversationRow key={one.key} one={one} isCurrent={one.key === current} onChanged={past.reload} />
                 ))}
               </ul>
             </li>
           ))}
         </ul>
       )}
-      {more && <More onMore={more} />}
+      {more && <MoreButton onMore={more} />}
       {isSearch && (
         <a className="chat-past-everywhere" href={`${buildAddress("memory")}?${new URLSearchParams({ q: query })}`}>
           <Icon name="search" /> {words.find.everywhere}
@@ -54,13 +54,13 @@ export const Conversations = memo(function Conversations({ past, current, withNe
   );
 });
 
-interface RowProps {
+interface ConversationRowProps {
   one: PastConversation;
   isCurrent: boolean;
   onChanged: () => void;
 }
 
-const Row = memo(function Row({ one, isCurrent, onChanged }: RowProps) {
+const ConversationRow = memo(function ConversationRow({ one, isCurrent, onChanged }: ConversationRowProps) {
   const words = useWords().chat;
   const format = useFormat();
   const id = useId();
@@ -108,7 +108,7 @@ const Row = memo(function Row({ one, isCurrent, onChanged }: RowProps) {
 });
 
 /** More of them, as soon as one comes near to the end, or at a press. */
-function More({ onMore }: { onMore: () => void }) {
+function MoreButton({ onMore }: { onMore: () => void }) {
   const words = useWords().chat;
   const button = useRef<HTMLButtonElement>(null);
   useNear(button, onMore);

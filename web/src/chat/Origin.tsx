@@ -1,12 +1,12 @@
 import { isForeign } from "../hits";
 import { useFormat, useWords, type Words } from "../i18n";
 import { Icon, type IconName } from "../ui";
-import type { Stored } from "./turns";
+import type { StoredMessage } from "./turns";
 
 const ICONS: Record<string, IconName> = { stranger: "alert", tool: "settings", document: "file" };
 
 /** Whose words they are, if they are not the user's or the assistant's own. */
-export function Origin({ of }: { of: Stored }) {
+export function Origin({ of }: { of: StoredMessage }) {
   const words = useWords().chat;
   const { trust, name } = of;
   if (!isForeign(of)) return name && of.role === "user" ? <p className="chat-origin">{name}</p> : null;
@@ -19,7 +19,7 @@ export function Origin({ of }: { of: Stored }) {
   );
 }
 
-function describeOrigin({ trust, source, name, role }: Stored, words: Words["chat"]): string {
+function describeOrigin({ trust, source, name, role }: StoredMessage, words: Words["chat"]): string {
   const [, ...rest] = (source ?? "").split(":");
   const named = name ?? rest.join(":");
   if (trust === "document" && role === "assistant") return words.origins.beside(named);
@@ -27,7 +27,7 @@ function describeOrigin({ trust, source, name, role }: Stored, words: Words["cha
 }
 
 /** That a message was forgotten, and what that means. */
-export function Forgotten() {
+export function ForgottenNote() {
   const words = useWords().chat;
   return (
     <p className="chat-origin">
@@ -38,7 +38,7 @@ export function Forgotten() {
 }
 
 /** That something newer was said since, and what. */
-export function Replaced({ by }: { by: { since: string; content: string } }) {
+export function ReplacedNote({ by }: { by: { since: string; content: string } }) {
   const words = useWords().hits;
   const format = useFormat();
   return (

@@ -1,6 +1,7 @@
 import type { Preview } from "../api";
 import { useFormat, useWords } from "../i18n";
 import { NO_MODEL } from "../models/modelChoices";
+import { rephrase } from "../status/phrases";
 import { Dialog, Icon, Notice } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
 import { type PromptPart, splitPrompt } from "./promptParts";
@@ -39,7 +40,7 @@ export function PromptDialog({ prompt, question, onClose }: PromptDialogProps) {
         </div>
         {prompt.leftOut.map((text) => (
           <Notice key={text} tone="warn">
-            <p lang="en">{text}</p>
+            <p>{rephrase(text, words.leftOut)}</p>
           </Notice>
         ))}
         {parts.map((part) => (

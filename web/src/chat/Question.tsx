@@ -3,10 +3,10 @@ import { isForeign } from "../hits";
 import { useWords } from "../i18n";
 import { Button, Icon, IconButton } from "../ui";
 import { isComposing } from "../ui/keyboard";
-import { Forgotten, Origin, Replaced } from "./Origin";
+import { ForgottenNote, Origin, ReplacedNote } from "./Origin";
 import { sayInstead } from "./sending";
 import type { Turn } from "./turns";
-import { Versions } from "./Versions";
+import { VersionSwitcher } from "./VersionSwitcher";
 
 interface QuestionProps {
   turn: Turn;
@@ -57,9 +57,9 @@ export function Question({ turn, conversation, isPrivate, isBusy }: QuestionProp
           )}
         </div>
       </div>
-      {asked?.hidden && <Forgotten />}
-      {asked?.newer && !asked.hidden && <Replaced by={asked.newer} />}
-      {asked && <Versions conversation={conversation} of={asked} isBusy={isBusy} />}
+      {asked?.hidden && <ForgottenNote />}
+      {asked?.newer && !asked.hidden && <ReplacedNote by={asked.newer} />}
+      {asked && <VersionSwitcher conversation={conversation} of={asked} isBusy={isBusy} />}
     </div>
   );
 }

@@ -38,7 +38,7 @@ export function ThreadView({ thread, welcome }: { thread: Thread; welcome: React
               <p>{words.privateNotice}</p>
             </Notice>
           )}
-          <Inside thread={thread} region={region} welcome={welcome} onWhole={setAnnounced} />
+          <ThreadContent thread={thread} region={region} welcome={welcome} onWhole={setAnnounced} />
         </div>
       </section>
       {/* Not the answer itself: some screen readers read text that grows again with each piece. */}
@@ -52,7 +52,7 @@ export function ThreadView({ thread, welcome }: { thread: Thread; welcome: React
   );
 }
 
-interface InsideProps {
+interface ThreadContentProps {
   thread: Thread;
   region: RefObject<HTMLElement | null>;
   /** What is shown where nothing was said yet. */
@@ -60,7 +60,7 @@ interface InsideProps {
   onWhole: (text: string) => void;
 }
 
-function Inside({ thread, region, welcome, onWhole }: InsideProps) {
+function ThreadContent({ thread, region, welcome, onWhole }: ThreadContentProps) {
   if (thread.state === "loading") return <Skeleton lines={6} />;
   if (thread.state === "failed")
     return <ProblemNotice problem={thread.problem} onRetry={() => void openConversation(thread.key, null, true)} />;
@@ -70,7 +70,7 @@ function Inside({ thread, region, welcome, onWhole }: InsideProps) {
   const isBusy = isUnderWay(turns.at(-1));
   return (
     <>
-      {thread.hasEarlier && <Rest thread={thread} region={region} which="earlier" />}
+      {thread.hasEarlier && <RemainingMessages thread={thread} region={region} which="earlier" />}
       {turns.map((turn, at) => (
         <Fragment key={turn.id}>
           <Day turn={turn} before={turns[at - 1]} />
@@ -84,8 +84,8 @@ function Inside({ thread, region, welcome, onWhole }: InsideProps) {
           />
         </Fragment>
       ))}
-      {thread.hasLater && <Rest thread={thread} region={region} which="later" />}
-      <Elsewhere thread={thread} />
+      {thread.hasLater && <RemainingMessages thread={thread} region={region} which="later" />}
+      <OtherVersionNotice thread={thread} />
     </>
   );
 }
@@ -104,14 +104,14 @@ function Missing() {
   );
 }
 
-interface RestProps {
+interface RemainingMessagesProps {
   thread: Thread;
   region: RefObject<HTMLElement | null>;
   which: "earlier" | "later";
 }
 
 /** What is not loaded yet: it comes as soon as one scrolls near to it, or at a press. */
-function Rest({ thread, region, which }: RestProps) {
+function RemainingMessages({ thread, region, which }: RemainingMessagesProps) {
   const words = useWords().chat;
   const place = useRef<HTMLDivElement>(null);
   const { key, isLoading, loadProblem, turns } = thread;
@@ -165,7 +165,7 @@ function Day({ turn, before }: { turn: Turn; before: Turn | undefined }) {
 }
 
 /** A message that was to be shown is in a version that is not: it can be. */
-function Elsewhere({ thread }: { thread: Thread }) {
+function OtherVersionNotice({ thread }: { thread: Thread }) {
   const words = useWords().chat;
   const toasts = useToasts();
   const message = thread.aim?.message;

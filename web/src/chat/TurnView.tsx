@@ -9,13 +9,13 @@ import { refreshStored } from "./conversationLoading";
 import { LearnedNote } from "./LearnedNote";
 import { undoNote } from "./learnedNotes";
 import { MessageLink } from "./MessageLink";
-import { Forgotten, Origin } from "./Origin";
+import { ForgottenNote, Origin } from "./Origin";
 import { Question } from "./Question";
 import { findReferences } from "./references";
 import { say, sayAgain } from "./sending";
 import { ToolLine } from "./ToolLine";
 import { getAnswer, isLongWait, isUnderWay, type Turn } from "./turns";
-import { Versions } from "./Versions";
+import { VersionSwitcher } from "./VersionSwitcher";
 import { WhyAnswer } from "./WhyAnswer";
 
 interface TurnViewProps {
@@ -96,15 +96,15 @@ function AnswerView(props: TurnViewProps) {
         {turn.notes.map((note) => (
           <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
         ))}
-        <Ending {...props} />
+        <TurnEnding {...props} />
       </div>
       {turn.asksToKeep && isLast && (
         <Button small disabled={isBusy} onClick={() => void say(conversation, false, words.keepSaid, [])}>
           {words.keep}
         </Button>
       )}
-      {isForgotten && !turn.asked?.hidden && <Forgotten />}
-      {other && <Versions conversation={conversation} of={other} isBusy={isBusy} />}
+      {isForgotten && !turn.asked?.hidden && <ForgottenNote />}
+      {other && <VersionSwitcher conversation={conversation} of={other} isBusy={isBusy} />}
       {isGoing ? <p className="chat-small" /> : <SmallPrint {...props} />}
     </div>
   );
@@ -139,7 +139,7 @@ function Thinking({ model, onLong }: ThinkingProps) {
 }
 
 /** How an answer ended that did not end well. */
-function Ending({ turn, conversation, isBusy, isLast }: TurnViewProps) {
+function TurnEnding({ turn, conversation, isBusy, isLast }: TurnViewProps) {
   const words = useWords();
   if (turn.state === "elsewhere") {
     return (
@@ -204,7 +204,7 @@ function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewP
           onClick={() => sayAgain(conversation, turn.id)}
         />
       )}
-      <Time turn={turn} conversation={conversation} />
+      <MessageTime turn={turn} conversation={conversation} />
       {parts.length > 0 && <span>·</span>}
       {parts.map((part, at) => (
         <span key={part}>{at < parts.length - 1 ? `${part} ·` : part}</span>
@@ -220,7 +220,7 @@ function canRepeat({ state, question, replied, documents }: Turn): boolean {
 }
 
 /** When it was said; that is also the link to it. */
-function Time({ turn, conversation }: { turn: Turn; conversation: string }) {
+function MessageTime({ turn, conversation }: { turn: Turn; conversation: string }) {
   const words = useWords().chat;
   const format = useFormat();
   if (!turn.time) return null;

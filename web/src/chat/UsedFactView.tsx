@@ -27,19 +27,19 @@ export function UsedFactView({ fact }: { fact: UsedFact }) {
         <span className="chat-used-text">{content}</span>
       </button>
       <div id={id} hidden={!isOpen}>
-        {isOpen && <Story id={fact.id} content={content} onContent={setContent} />}
+        {isOpen && <FactStory id={fact.id} content={content} onContent={setContent} />}
       </div>
     </>
   );
 }
 
-interface StoryProps {
+interface FactStoryProps {
   id: string;
   content: string;
   onContent: (content: string | null) => void;
 }
 
-function Story({ id, content, onContent }: StoryProps) {
+function FactStory({ id, content, onContent }: FactStoryProps) {
   const words = useWords();
   const own = words.chat.story;
   const toasts = useToasts();
@@ -69,7 +69,7 @@ function Story({ id, content, onContent }: StoryProps) {
       {loaded.problem && <ProblemText problem={loaded.problem} />}
       {loaded.value && !said.length && <p className="chat-none">{own.byHand}</p>}
       {said.map((one) => (
-        <Said key={one.time} {...one} />
+        <QuotedWords key={one.time} {...one} />
       ))}
       {edited === null ? (
         <p className="chat-story-actions">
@@ -103,7 +103,7 @@ function Story({ id, content, onContent }: StoryProps) {
   );
 }
 
-interface SaidProps {
+interface QuotedWordsProps {
   quote: string | null;
   conversation: string | null;
   message: number | null;
@@ -112,7 +112,7 @@ interface SaidProps {
 }
 
 /** The user's own words, and the way to them. */
-function Said({ quote, conversation, message, time, messageTime }: SaidProps) {
+function QuotedWords({ quote, conversation, message, time, messageTime }: QuotedWordsProps) {
   const own = useWords().chat.story;
   const when = useFormat().ago(messageTime ?? time);
   return (

@@ -1,10 +1,11 @@
 import { useId, useMemo, useState } from "react";
 import { describeScore, getHitAddress, isForeign } from "../hits";
 import { useFormat, useWords, type Words } from "../i18n";
+import { rephrase } from "../status/phrases";
 import { Button, Icon, type IconName } from "../ui";
 import { MessageLink } from "./MessageLink";
 import { PromptDialog } from "./PromptDialog";
-import { explainUncited, type Shaped, type Source, splitSources } from "./sources";
+import { explainUncited, type Shaped, type AnswerSource, splitSources } from "./sources";
 import type { Turn, UsedHit } from "./turns";
 import { UsedFactView } from "./UsedFactView";
 
@@ -50,10 +51,10 @@ export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
         {uncited && <p className="chat-none">{uncited === "nothing" ? none : words.notMarked}</p>}
         {cited.length > 0 && <p className="chat-shaped-head">{words.used}</p>}
         <Sources sources={cited} />
-        <Others sources={others} isAlone={!cited.length} />
+        <OtherSources sources={others} isAlone={!cited.length} />
         {shaped.leftOut.map((text) => (
-          <p key={text} className="chat-left-out" lang="en">
-            {text}
+          <p key={text} className="chat-left-out">
+            {rephrase(text, words.leftOut)}
           </p>
         ))}
         {turn.prompt && <ShowPrompt turn={turn} />}
@@ -62,7 +63,7 @@ export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
   );
 }
 
-function Sources({ sources }: { sources: Source[] }) {
+function Sources({ sources }: { sources: AnswerSource[] }) {
   if (!sources.length) return null;
   return (
     <ul>
@@ -74,7 +75,7 @@ function Sources({ sources }: { sources: Source[] }) {
 }
 
 /** What was in the prompt without being used, as far as is known. */
-function Others({ sources, isAlone }: { sources: Source[]; isAlone: boolean }) {
+function OtherSources({ sources, isAlone }: { sources: AnswerSource[]; isAlone: boolean }) {
   const words = useWords().chat;
   const [isAll, setAll] = useState(false);
   if (!sources.length) return null;
@@ -104,7 +105,7 @@ function HitView({ hit }: { hit: UsedHit }) {
       <span className="chat-used-text">{hit.text ?? nameHit(hit, chat)}</span>
       <span className="chat-used-meta">
         {place.filter(Boolean).join(" · ")}
-        <Score hit={hit} />
+        <SourceScore hit={hit} />
       </span>
     </>
   );
@@ -133,7 +134,7 @@ function nameHit({ source, line, file, time }: UsedHit, words: Words["chat"]): s
 }
 
 /** How well it fits, and whether by its words or by its meaning. */
-function Score({ hit }: { hit: UsedHit }) {
+function SourceScore({ hit }: { hit: UsedHit }) {
   const words = useWords().hits;
   const format = useFormat();
   // What was found by the words around it may fit by less than half a percent: no figure helps then.

@@ -109,9 +109,9 @@ function beginLoading(key: string, which: "earlier" | "later"): boolean {
   return true;
 }
 
-type Extend = (thread: Thread, detail: ConversationDetail) => Partial<Thread>;
+type ThreadExtension = (thread: Thread, detail: ConversationDetail) => Partial<Thread>;
 
-async function finishLoading(key: string, asked: Promise<ConversationDetail>, extend: Extend): Promise<void> {
+async function finishLoading(key: string, asked: Promise<ConversationDetail>, extend: ThreadExtension): Promise<void> {
   const round = rounds.get(key);
   let part: Partial<Thread>;
   try {

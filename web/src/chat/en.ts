@@ -1,3 +1,8 @@
+import type { Phrase } from "../status/phrases";
+
+/** What the server says that a prompt had no room for, in the page's words. */
+const leftOut: Phrase[] = [[/The setting promptMaxTokens .*$/, "“Longest prompt” in Settings is the limit."]];
+
 export const en = {
   region: "Conversation",
   message: "Message",
@@ -75,8 +80,8 @@ export const en = {
   newTitle: "New title",
   titleByItself: "Named after its first question",
   keepOut: "Exclude from search",
-  isKeptOut: "Search and other conversations no longer use it.",
-  isSearchedAgain: "Search and other conversations use it again.",
+  isKeptOut: "Search and other conversations no longer use this conversation.",
+  isSearchedAgain: "Search and other conversations use this conversation again.",
   notSearched: "Not searched",
   exportMarkdown: "Export as Markdown",
   exportJson: "Export as JSON",
@@ -85,8 +90,8 @@ export const en = {
   faces: { cli: "Terminal", slack: "Slack", schedule: "Schedule", api: "API", mcp: "MCP" } as Record<string, string>,
   deleteTitle: "Delete this conversation?",
   deleteText: (title: string) =>
-    `“${title}” will be erased for good and cannot be brought back. What was learned from it stays in your memory.`,
-  deleted: "Conversation erased.",
+    `“${title}” will be deleted for good and cannot be brought back. What was learned from it stays in your memory.`,
+  deleted: "The conversation was deleted for good.",
   missing: "This conversation no longer exists",
   missingText: "It may have been deleted, here or somewhere else.",
 
@@ -94,7 +99,7 @@ export const en = {
   welcomeText: "I know what is in your memory, and I learn as we talk. You can read and change all of it at any time.",
   examples: [
     { text: "Remember that the living room lamp is called Ming", why: "Say it, and I will remember" },
-    { text: "What is the living room lamp called?", why: "Ask, and see which memory the answer came from" },
+    { text: "What is the living room lamp called?", why: "Ask, and see which fact the answer came from" },
     { text: "I am a vegetarian and I live in Taichung", why: "Just talk: I learn as we go" },
   ],
 
@@ -111,7 +116,7 @@ export const en = {
     days: (count: number): string => (count === 1 ? "day of notes" : "days of notes"),
     conversations: (count: number): string => (count === 1 ? "conversation" : "conversations"),
     open: "Open memory",
-    bring: "Bring conversations from ChatGPT, Claude or Gemini",
+    bring: "Import conversations from ChatGPT, Claude or Gemini",
   },
 
   noModel: "No model is set up, so answers only quote what is remembered.",
@@ -133,9 +138,10 @@ export const en = {
   notMarked: "The model did not say what it used.",
   nothingUsed: "Nothing in your memory was used.",
   privateUsed: "Private: your memory was not used.",
-  inPrompt: (count: number) => (count === 1 ? "1 memory was in the prompt" : `${count} memories were in the prompt`),
+  inPrompt: (count: number) => (count === 1 ? "1 fact was in the prompt" : `${count} facts were in the prompt`),
   moreInPrompt: (count: number) => (count === 1 ? "1 more in the prompt" : `${count} more in the prompt`),
   fewer: "Show fewer",
+  leftOut,
   goneFact: "A fact that has been deleted since",
   story: {
     byHand: "Nobody said this in a conversation: it was added by hand or imported.",

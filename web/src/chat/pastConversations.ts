@@ -10,7 +10,7 @@ import { type Thread, useThreads } from "./threads";
 import { isUnderWay } from "./turns";
 
 export type PastConversation = Pick<ConversationSummary, "key" | "title" | "updatedAt" | "searched">;
-type Group = "today" | "yesterday" | "week" | "earlier";
+type ConversationGroup = "today" | "yesterday" | "week" | "earlier";
 
 export interface PastConversations {
   value: PastConversation[] | null;
@@ -70,13 +70,13 @@ export function getTitle(thread: Thread): string | null {
 }
 
 /** Put conversations together by how long ago they were. */
-export function groupByAge(past: PastConversation[], now = new Date()): [Group, PastConversation[]][] {
-  const groups: Record<Group, PastConversation[]> = { today: [], yesterday: [], week: [], earlier: [] };
+export function groupByAge(past: PastConversation[], now = new Date()): [ConversationGroup, PastConversation[]][] {
+  const groups: Record<ConversationGroup, PastConversation[]> = { today: [], yesterday: [], week: [], earlier: [] };
   for (const one of past) groups[findGroup(one, now)].push(one);
-  return (Object.entries(groups) as [Group, PastConversation[]][]).filter(([, ones]) => ones.length);
+  return (Object.entries(groups) as [ConversationGroup, PastConversation[]][]).filter(([, ones]) => ones.length);
 }
 
-function findGroup({ updatedAt }: PastConversation, now: Date): Group {
+function findGroup({ updatedAt }: PastConversation, now: Date): ConversationGroup {
   const days = countDays(new Date(updatedAt), now);
   if (days <= 0) return "today";
   if (days === 1) return "yesterday";

@@ -10,7 +10,7 @@ export interface Shaped {
   leftOut: string[];
 }
 
-export type Source = { kind: "fact"; fact: UsedFact } | { kind: "hit"; hit: UsedHit };
+export type AnswerSource = { kind: "fact"; fact: UsedFact } | { kind: "hit"; hit: UsedHit };
 
 /** Return what was in the prompt, with a mark at what the answer cites. */
 export function markCited(shaped: Shaped, cited: Cited): Shaped {
@@ -22,18 +22,18 @@ export function markCited(shaped: Shaped, cited: Cited): Shaped {
 }
 
 /** Return what the answer rests on apart from the rest. */
-export function splitSources({ facts, hits }: Shaped): { cited: Source[]; others: Source[] } {
-  const all: Source[] = [
+export function splitSources({ facts, hits }: Shaped): { cited: AnswerSource[]; others: AnswerSource[] } {
+  const all: AnswerSource[] = [
     ...facts.map((fact) => ({ kind: "fact" as const, fact })),
     ...hits.map((hit) => ({ kind: "hit" as const, hit })),
   ];
-  const isCited = (one: Source) => Boolean(one.kind === "fact" ? one.fact.cited : one.hit.cited);
+  const isCited = (one: AnswerSource) => Boolean(one.kind === "fact" ? one.fact.cited : one.hit.cited);
   return { cited: all.filter(isCited), others: all.filter((one) => !isCited(one)) };
 }
 
 /** Return why no source is shown as used: there was none, or a model did not mark what it used. */
 export function explainUncited(
-  { cited, others }: { cited: Source[]; others: Source[] },
+  { cited, others }: { cited: AnswerSource[]; others: AnswerSource[] },
   { state, model }: Pick<Turn, "state" | "model">,
 ): "nothing" | "notMarked" | null {
   if (cited.length) return null;

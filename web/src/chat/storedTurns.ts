@@ -2,7 +2,7 @@
 
 import type { HitSource, Message, ShapedBy, ToolCall } from "../api";
 import type { Shaped } from "./sources";
-import { newTurn, type Piece, type Stored, setResult, type Turn, type TurnState, toRecord } from "./turns";
+import { newTurn, type Piece, type StoredMessage, setResult, type Turn, type TurnState, toRecord } from "./turns";
 
 const STATES: Record<Message["status"], TurnState> = {
   complete: "done",
@@ -74,7 +74,7 @@ function readText({ content }: Message): string {
   return content.map((part) => (typeof part.text === "string" ? part.text : "")).join("");
 }
 
-function pickStored({ id, role, parent, versions, trust, source, name, hidden, newer }: Message): Stored {
+function pickStored({ id, role, parent, versions, trust, source, name, hidden, newer }: Message): StoredMessage {
   return { id, role, parent, versions, trust, source, name, hidden, newer };
 }
 

@@ -40,18 +40,18 @@ export interface Aim {
 }
 
 /** What is written and not sent yet. */
-interface Draft {
+interface MessageDraft {
   text: string;
   documents: Document[];
 }
 
-const NO_DRAFT: Draft = { text: "", documents: [] };
+const NO_DRAFT: MessageDraft = { text: "", documents: [] };
 const BETWEEN_LOOKS_MS = 32;
 
 const threads = new Map<string, Thread>();
 const stops = new Map<string, AbortController>();
 const listeners = new Set<() => void>();
-const drafts = new Map<string, Draft>();
+const drafts = new Map<string, MessageDraft>();
 
 let all: Thread[] = [];
 let timer: ReturnType<typeof setTimeout> | null = null;
@@ -215,12 +215,12 @@ export function useThreads(): Thread[] {
 }
 
 /** Return what is written in a conversation and not sent yet. */
-export function useDraft(key: string): Draft {
+export function useDraft(key: string): MessageDraft {
   return useSyncExternalStore(subscribe, () => drafts.get(key) ?? NO_DRAFT);
 }
 
 /** Change a part of it. */
-export function writeDraft(key: string, part: Partial<Draft>): void {
+export function writeDraft(key: string, part: Partial<MessageDraft>): void {
   drafts.set(key, { ...NO_DRAFT, ...drafts.get(key), ...part });
   notify();
 }

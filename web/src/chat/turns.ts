@@ -20,7 +20,7 @@ export type UsedHit = Omit<StoredHit, "source" | "cited"> &
   Partial<Pick<Hit, "heading" | "time" | "speaker" | "trust" | "shown" | "bm25" | "vector">>;
 
 /** What the server knows of a message beside its words. */
-export type Stored = Pick<
+export type StoredMessage = Pick<
   Message,
   "id" | "role" | "parent" | "versions" | "trust" | "source" | "name" | "hidden" | "newer"
 >;
@@ -55,9 +55,9 @@ export interface Turn {
   prompt: Preview | null;
   notes: Note[];
   /** The question as it is stored, once that is known. */
-  asked: Stored | null;
+  asked: StoredMessage | null;
   /** The messages of the answer as they are stored, once they are known. */
-  replied: Stored[];
+  replied: StoredMessage[];
   /** Nothing was kept of a secret yet: the answer asks whether to keep it as it is. */
   asksToKeep: boolean;
   /** What it follows, where somebody chose that: it takes the place of what followed until now. */

@@ -19,7 +19,7 @@ export function useScroll(thread: Thread) {
     region.current?.scrollTo({ top: region.current.scrollHeight });
   };
   useEnds(thread, region, isHeld, toBottom);
-  useHold({ region, inner, isHeld, toBottom, setAway, isActive: thread.turns.length > 0, hasLater: thread.hasLater });
+  useHeldPosition({ region, inner, isHeld, toBottom, setAway, isActive: thread.turns.length > 0, hasLater: thread.hasLater });
   return { region, inner, isAway: isAway && thread.turns.length > 0, toBottom };
 }
 
@@ -52,7 +52,7 @@ function useEnds(
   }, [first, last, hasLater, aim]);
 }
 
-interface Hold {
+interface HeldPosition {
   region: RefObject<HTMLElement | null>;
   inner: RefObject<HTMLDivElement | null>;
   isHeld: RefObject<boolean>;
@@ -63,7 +63,7 @@ interface Hold {
   hasLater: boolean;
 }
 
-function useHold({ region, inner, isHeld, toBottom, setAway, isActive, hasLater }: Hold): void {
+function useHeldPosition({ region, inner, isHeld, toBottom, setAway, isActive, hasLater }: HeldPosition): void {
   // Before anybody can scroll: a scroll that nobody heard would be undone at the first look.
   useLayoutEffect(() => {
     const { current } = region;

@@ -1,4 +1,19 @@
+import type { Phrase } from "../status/phrases";
 import type { en } from "./en";
+
+const leftOut: Phrase[] = [
+  [/\. The setting promptMaxTokens .*$/, "。上限是「設定」裡的「提示詞長度上限」。"],
+  [/^Left out because the prompt was too long: /, "提示詞太長，所以省略了："],
+  [/\b([\d,]+) passages found/, "找到的 $1 段內容"],
+  [/\b([\d,]+) older messages of this conversation/, "這段對話較早的 $1 則訊息"],
+  [/\b([\d,]+) remembered facts/, "$1 則記憶"],
+  [/\b([\d,]+) more documents/, "另外 $1 份文件"],
+  [/the headings and notes beside the remembered facts/, "記憶旁的標題和其他文字"],
+  [/the middle of the message/, "訊息的中段"],
+  [/the end of ([^,。]+?)(?=,|。|\.$)/g, "$1 的後半段"],
+  [/\.$/, "。"],
+  [/, /g, "、"],
+];
 
 export const zhTW: typeof en = {
   region: "對話內容",
@@ -105,7 +120,7 @@ export const zhTW: typeof en = {
     facts: () => "則記憶",
     days: () => "天的筆記",
     conversations: () => "段對話",
-    open: "打開記憶",
+    open: "開啟記憶",
     bring: "匯入 ChatGPT、Claude 或 Gemini 的對話",
   },
 
@@ -131,6 +146,7 @@ export const zhTW: typeof en = {
   inPrompt: (count) => `提示詞裡有 ${count} 則記憶`,
   moreInPrompt: (count) => `提示詞裡還有 ${count} 則`,
   fewer: "收起",
+  leftOut,
   goneFact: "這則記憶後來已刪除",
   story: {
     byHand: "這不是在對話裡說的，而是手動新增或匯入的。",

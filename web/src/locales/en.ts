@@ -16,15 +16,15 @@ const PROBLEMS: Record<ProblemCode, string> = {
   storage: "A file could not be read or written. Check the server's disk space and file permissions.",
   embedding: "The embeddings model did not respond. Try again later, or turn off “Compare meanings” in Settings.",
   model: "The model did not respond. Try again later, or check the model in Settings.",
-  "locked-setting": "Whoever runs this server has fixed this setting, so it cannot be changed here.",
+  "locked-setting": "Whoever runs the server has fixed this setting, so it cannot be changed here.",
   "fixed-setting": "This setting can only be changed on the server's own computer, by whoever runs it.",
-  "unconfirmed-address": "This address is outside this machine. Confirm that words may be sent there.",
+  "unconfirmed-address": "This address is outside this machine. Confirm that your words may be sent there.",
   "operator-only":
-    "Only whoever runs Turnleaf may do this. If that is you, open the page by the link that Turnleaf printed when it started.",
+    "Only whoever runs the server may do this. If that is you, open the page by the one-time link that Turnleaf printed in its terminal.",
   unauthorized: "A token is needed. Please log in again.",
   "too-many-tokens": "Too many wrong tokens. Wait a minute, then try again.",
-  "limit-reached": "This memory has used what it may for now. Wait, or ask whoever runs the server for more.",
-  "space-full": "This memory is full. Erase conversations, or ask whoever runs the server for more room.",
+  "limit-reached": "This memory has reached its usage limit for now. Wait, or ask whoever runs the server to raise it.",
+  "space-full": "This memory is full. Delete conversations, or ask whoever runs the server to raise the limit.",
   "other-space": "Your token is for another memory.",
   "foreign-page": "The server does not accept requests from other pages. Open its own page.",
   "foreign-name": "The server does not know this host name. Whoever runs it can allow the name.",
@@ -81,7 +81,7 @@ export const en = {
   login: {
     title: "This memory is locked",
     explanation:
-      "It asks for a token, because others can reach it. Use the one you were given. Whoever runs the server finds theirs in the file http-token in the data folder, or opens the page by a one-time link.",
+      "Others can reach this server, so it asks for a token. Enter the one that you were given. If you run the server, yours is in the file http-token in the data folder, or open the page by a one-time link.",
     token: "Token",
     open: "Open",
     refused: "That token was not accepted. Copy the whole token again, without spaces.",
@@ -90,6 +90,7 @@ export const en = {
     unreachable:
       "The server is not responding. Try again in a moment; if that does not help, the server has to be started again.",
     unknown: "Something went wrong. Please try again.",
+    checkSettings: "Check Settings, or ask whoever runs the server.",
     codes: PROBLEMS,
     isServersLanguage: true,
     crashTitle: "This view stopped working",

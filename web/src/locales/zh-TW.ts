@@ -20,7 +20,7 @@ const PROBLEMS: Record<ProblemCode, string> = {
   "locked-setting": "這項設定已由伺服器的管理者固定，不能在這裡更改。",
   "fixed-setting": "這項設定只能由管理者在伺服器那台電腦上更改。",
   "unconfirmed-address": "這個網址不在這台電腦上，請先確認可以把你說的話送到那裡。",
-  "operator-only": "只有執行 Turnleaf 的人可以這麼做。如果就是你，請從 Turnleaf 啟動時印出的連結開啟這個頁面。",
+  "operator-only": "只有伺服器的管理者可以這麼做。如果就是你，請用 Turnleaf 在終端機印出的一次性連結開啟這個頁面。",
   unauthorized: "需要權杖，請重新登入。",
   "too-many-tokens": "輸入錯誤的權杖太多次了，請等一分鐘再試。",
   "limit-reached": "這份記憶目前的用量已經到上限。請稍後再試，或請伺服器的管理者提高上限。",
@@ -81,7 +81,7 @@ export const zhTW: typeof en = {
   login: {
     title: "這份記憶上了鎖",
     explanation:
-      "別人也連得到它，所以需要權杖才能開啟。請用別人給你的權杖。伺服器的管理者可以在資料夾裡的 http-token 檔案找到權杖，或用一次性連結開啟這個頁面。",
+      "別人也連得到這台伺服器，所以需要權杖才能開啟。請輸入你拿到的權杖。如果你是伺服器的管理者，權杖在資料夾裡的 http-token 檔案；也可以用一次性連結開啟這個頁面。",
     token: "權杖",
     open: "開啟",
     refused: "這個權杖不對。請重新複製完整的權杖，前後不要有空白。",
@@ -89,6 +89,7 @@ export const zhTW: typeof en = {
   errors: {
     unreachable: "伺服器沒有回應。請稍後再試；如果還是不行，伺服器需要重新啟動。",
     unknown: "出了錯，請再試一次。",
+    checkSettings: "請檢查「設定」，或請伺服器的管理者處理。",
     codes: PROBLEMS,
     isServersLanguage: false,
     crashTitle: "這個畫面出了點問題",

@@ -6,14 +6,14 @@ import { useServerEvent } from "../serverEvents";
 import { FieldError, Icon, ProblemText, Switch } from "../ui";
 import { useLoaded } from "../useLoaded";
 
-interface Learning {
+interface LearningState {
   isOn: boolean;
   /** Memory as a whole is in use. */
   isEnabled: boolean;
   isLocked: boolean;
 }
 
-function readLearning(settings: Setting[]): Learning {
+function readLearning(settings: Setting[]): LearningState {
   const own = settings.find((setting) => setting.key === "autoExtract");
   const whole = settings.find((setting) => setting.key === "enabled");
   return { isOn: !!own?.value, isEnabled: whole?.value !== false, isLocked: own?.locked ?? false };
@@ -46,7 +46,7 @@ export function LearningSwitch() {
       <div className="learning-words">
         <label htmlFor={id}>{words.label}</label>
         <p id={`${id}-state`} aria-live="polite">
-          {now ? <State now={now} /> : failed === null && "\u00a0"}
+          {now ? <LearningNote now={now} /> : failed === null && "\u00a0"}
         </p>
         {failed !== null && (
           <FieldError>
@@ -65,7 +65,7 @@ export function LearningSwitch() {
   );
 }
 
-function State({ now }: { now: Learning }) {
+function LearningNote({ now }: { now: LearningState }) {
   const words = useWords().memory.learning;
   if (!now.isEnabled) {
     return (

@@ -9,8 +9,8 @@ export const en = {
     on: "On: facts worth keeping are saved here.",
     off: "Off: only what you ask for is remembered.",
     disabled: "Memory is turned off, so nothing is learned or used.",
-    lockedOn: "On. Whoever runs this server has fixed this setting.",
-    lockedOff: "Off. Whoever runs this server has fixed this setting.",
+    lockedOn: "On. Whoever runs the server has fixed this setting.",
+    lockedOff: "Off. Whoever runs the server has fixed this setting.",
     settings: "Settings",
   },
 
@@ -179,12 +179,12 @@ export const en = {
   },
 
   importing: {
-    title: "Bring your past",
+    title: "Import your past",
     text: "What you told another assistant becomes part of this memory: whole conversations with their dates, and what it had saved about you.",
     drop: "Drop an export here, or choose a file",
     choose: "Choose a file",
     kinds:
-      "ChatGPT and Claude: the .zip from “Export data” in their settings. Gemini: MyActivity.json from Google Takeout. Also transcripts of Claude Code and Codex (.jsonl), a list of memories (.txt), facts from Turnleaf, and a folder of notes as a .zip.",
+      "ChatGPT and Claude: the .zip from “Export data” in their settings. Gemini: MyActivity.json from Google Takeout. Also transcripts of Claude Code and Codex (.jsonl), a list of facts (.txt), facts from Turnleaf, and a folder of notes as a .zip.",
     first: "You see what is in it before anything is imported.",
     sending: (name: string) => `Sending ${name}`,
     reading: (name: string) => `Reading ${name}`,
@@ -201,7 +201,7 @@ export const en = {
     comma: ", ",
     from: (count: string, programs: string, span: string) => `${count} (${programs}) ${span}`.trim(),
     messages: (count: number, number: string) => `${number} new ${count === 1 ? "message" : "messages"}`,
-    memories: (count: number, number: string) => `${number} saved ${count === 1 ? "memory" : "memories"}`,
+    memories: (count: number, number: string) => `${number} saved ${count === 1 ? "fact" : "facts"}`,
     known: (_: number, number: string) => `${number} that you have already`,
     older: (count: number, number: string) =>
       `${number} of them ${count === 1 ? "does" : "do"} not fit into the memory and ${count === 1 ? "is" : "are"} found by search only`,
@@ -215,18 +215,18 @@ export const en = {
     another: "Import another file",
     review: "Review the facts",
     toChats: "See the conversations",
-    toFacts: "See the memories",
+    toFacts: "See the facts",
     searchable: "Every word of it can be searched now.",
     byModel: {
       title: "Let a model look for more facts",
       plan: (model: string, conversations: string, calls: string, tokens: string) =>
-        `Imported conversations that ${model} has not read yet: ${conversations}. Calls needed: ${calls}, with about ${tokens} tokens. What it finds waits for your review.`,
+        `Imported conversations that ${model} has not read yet: ${conversations}. Calls needed: ${calls}, with about ${tokens} tokens. What it finds is pending your review.`,
       most: "Calls at most",
       start: "Start reading",
       running: (model: string) => `${model} is reading`,
       made: (made: string, most: string, found: string) => `Calls: ${made} of ${most}. Facts found: ${found}`,
       stop: "Stop reading",
-      done: (found: string) => `Facts found and waiting for your review: ${found}.`,
+      done: (found: string) => `Facts found and pending your review: ${found}.`,
     },
     meaning: "Search by meaning",
     meaningOf: (done: string, all: string) => `${done} of ${all} passages`,

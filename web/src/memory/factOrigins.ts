@@ -3,9 +3,9 @@
 import type { Words } from "../i18n";
 import type { IconName } from "../ui";
 
-type Known = keyof Words["memory"]["origins"];
+type KnownOrigin = keyof Words["memory"]["origins"];
 
-const ICONS: Record<Known, IconName> = {
+const ICONS: Record<KnownOrigin, IconName> = {
   user: "edit",
   request: "chat",
   learnt: "spark",
@@ -17,10 +17,10 @@ const ICONS: Record<Known, IconName> = {
 /** Say who brought a fact; what has no origin was typed into the file. */
 export function describeOrigin(origin: string | null | undefined, words: Words): string {
   if (!origin) return words.memory.origins.hand;
-  return words.memory.origins[origin as Known] ?? origin;
+  return words.memory.origins[origin as KnownOrigin] ?? origin;
 }
 
 /** Draw who brought a fact. */
 export function getOriginIcon(origin: string | null | undefined): IconName {
-  return ICONS[(origin || "hand") as Known] ?? "leaf";
+  return ICONS[(origin || "hand") as KnownOrigin] ?? "leaf";
 }

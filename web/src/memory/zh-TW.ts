@@ -197,7 +197,7 @@ export const zhTW: typeof en = {
     drop: "把匯出檔拖到這裡，或選擇檔案",
     choose: "選擇檔案",
     kinds:
-      "ChatGPT 與 Claude：在它們的設定裡「匯出資料」得到的 .zip。Gemini：Google 匯出的 MyActivity.json。也可以是 Claude Code 與 Codex 的記錄（.jsonl）、記憶清單（.txt）、Turnleaf 匯出的記憶，或壓成 .zip 的筆記資料夾。",
+      "ChatGPT 與 Claude：在它們的設定裡「匯出資料」得到的 .zip。Gemini：Google Takeout 的 MyActivity.json。也可以是 Claude Code 與 Codex 的記錄（.jsonl）、記憶清單（.txt）、Turnleaf 匯出的記憶，或壓成 .zip 的筆記資料夾。",
     first: "匯入之前，你會先看到裡面有什麼。",
     sending: (name) => `正在上傳 ${name}`,
     reading: (name) => `正在讀取 ${name}`,
@@ -214,7 +214,7 @@ export const zhTW: typeof en = {
     comma: "、",
     from: (count, programs, span) => `${count}（${programs}）${span && `，${span}`}`,
     messages: (_, number) => `${number} 則新訊息`,
-    memories: (_, number) => `${number} 則已存的記憶`,
+    memories: (_, number) => `它存下的 ${number} 則記憶`,
     known: (_, number) => `${number} 則你已經有了`,
     older: (_, number) => `其中 ${number} 則放不下，只能用搜尋找到`,
     toReview: (_, number) => `在你自己的訊息裡找到 ${number} 則記憶，等你確認`,

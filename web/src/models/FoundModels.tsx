@@ -29,7 +29,7 @@ export function FoundModels({ models, trial, canChange, onProvider }: FoundModel
         </Button>
       </div>
       {view ? (
-        <Rows models={models} trial={trial} canChange={canChange} onProvider={onProvider} />
+        <ModelRows models={models} trial={trial} canChange={canChange} onProvider={onProvider} />
       ) : (
         <div className="models-looking">
           <p role="status">{words.looking}</p>
@@ -40,7 +40,7 @@ export function FoundModels({ models, trial, canChange, onProvider }: FoundModel
   );
 }
 
-function Rows({ models, trial, canChange, onProvider }: FoundModelsProps) {
+function ModelRows({ models, trial, canChange, onProvider }: FoundModelsProps) {
   const words = useWords().models;
   const view = models.view!;
   const keyed = listKeyed(view);
@@ -71,11 +71,11 @@ function FoundRow({ found, inUse, trial }: { found: Found; inUse: string | null;
   const model = models.find((one) => one === (wanted ?? inUse)) ?? models[0];
   const icon: IconName = url === null ? "spark" : "monitor";
   const where = url === null ? words.program : new URL(url).host;
-  if (model === undefined) return <Row icon={icon} label={label} note={words.noModels} />;
-  if (!trial) return <Row icon={icon} label={label} note={url ? models.map(shortenName).join(", ") : where} />;
+  if (model === undefined) return <ModelRow icon={icon} label={label} note={words.noModels} />;
+  if (!trial) return <ModelRow icon={icon} label={label} note={url ? models.map(shortenName).join(", ") : where} />;
   const choice: Choice = { model, url };
   return (
-    <Row icon={icon} label={label} note={where} more={<OutcomeText trial={trial} choice={choice} />}>
+    <ModelRow icon={icon} label={label} note={where} more={<OutcomeText trial={trial} choice={choice} />}>
       {models.length > 1 && (
         <select
           className="input"
@@ -92,7 +92,7 @@ function FoundRow({ found, inUse, trial }: { found: Found; inUse: string | null;
       )}
       {models.length === 1 && url !== null && <span>{shortenName(model)}</span>}
       {model === inUse ? <Badge tone="accent">{words.inUse}</Badge> : <UseButton {...{ label, choice, trial }} />}
-    </Row>
+    </ModelRow>
   );
 }
 
@@ -122,18 +122,18 @@ function KeyedRow({ provider, isInUse, onChoose }: KeyedRowProps) {
   const words = useWords().models;
   const { name, label, key } = provider;
   return (
-    <Row icon="key" label={label} note={words.keys[key!]}>
+    <ModelRow icon="key" label={label} note={words.keys[key!]}>
       {isInUse && <Badge tone="accent">{words.inUse}</Badge>}
       {onChoose && (
         <Button aria-label={words.showModelsOf(label)} onClick={() => onChoose(name)}>
           {words.showModels}
         </Button>
       )}
-    </Row>
+    </ModelRow>
   );
 }
 
-interface RowProps {
+interface ModelRowProps {
   icon: IconName;
   label: string;
   note: string;
@@ -143,7 +143,7 @@ interface RowProps {
   more?: ReactNode;
 }
 
-function Row({ icon, label, note, children, more }: RowProps) {
+function ModelRow({ icon, label, note, children, more }: ModelRowProps) {
   return (
     <li className="models-row">
       <Icon name={icon} />

@@ -61,23 +61,23 @@ export function ModelPanel({ models, onUsed, onLater }: ModelPanelProps) {
         </Notice>
       )}
       {canChange && config.model !== NO_MODEL && (
-        <Without busy={trial.underWay !== null} label={words.without} onPick={() => trial.keep(NONE)} />
+        <WithoutModel busy={trial.underWay !== null} label={words.without} onPick={() => trial.keep(NONE)} />
       )}
-      {view && !canChange && onLater && <Without label={words.later} onPick={onLater} />}
+      {view && !canChange && onLater && <WithoutModel label={words.later} onPick={onLater} />}
       {question}
     </div>
   );
 }
 
 
-interface WithoutProps {
+interface WithoutModelProps {
   label: string;
   onPick: () => void;
   busy?: boolean;
 }
 
 /** The way on without a model, and what works then. */
-function Without({ label, onPick, busy }: WithoutProps) {
+function WithoutModel({ label, onPick, busy }: WithoutModelProps) {
   const words = useWords().models;
   return (
     <div className="models-without">

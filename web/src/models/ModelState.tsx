@@ -8,12 +8,11 @@ export function ModelState({ view }: { view: ModelsView | null }) {
   const words = useWords().models;
   if (!view) return <p className="models-state">{words.looking}</p>;
   const isAble = findLack(view) === null;
+  const destination = view.wordsGo.local ? words.stay : words.goTo(view.wordsGo.to);
   return (
     <p className="models-state" data-able={isAble}>
       <Icon name={isAble ? "check" : "alert"} />
-      <span>
-        {describeModel(view, words)} {view.wordsGo.local ? words.stay : words.goTo(view.wordsGo.to)}
-      </span>
+      <span>{words.joinSentences(describeModel(view, words), destination)}</span>
     </p>
   );
 }

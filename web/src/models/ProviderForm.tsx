@@ -2,15 +2,14 @@ import { type FormEvent, useEffect, useId, useState } from "react";
 import { api, type ModelProvider } from "../api";
 import { capitalise } from "../format";
 import { useWords } from "../i18n";
-import { endSentence } from "../problems";
-import { Button, Dialog, Field, FieldError, Input, ProblemText, Skeleton, useToasts } from "../ui";
+import { Button, Dialog, Field, FieldError, Input, ProblemText, ServerMessage, Skeleton, useToasts } from "../ui";
 import { useLoaded } from "../useLoaded";
 import { nameDestination, shortenName } from "./modelChoices";
 import { OutcomeText } from "./OutcomeText";
 import type { Confirm } from "./useConfirmation";
 import { isSame, type Trial } from "./useTrial";
 
-interface StepsProps {
+interface ProviderStepsProps {
   provider: ModelProvider;
   trial: Trial;
   confirm: Confirm;
@@ -18,7 +17,7 @@ interface StepsProps {
   onKey: () => void;
 }
 
-interface ProviderFormProps extends Omit<StepsProps, "provider"> {
+interface ProviderFormProps extends Omit<ProviderStepsProps, "provider"> {
   providers: ModelProvider[];
   /** Which one is shown. */
   chosen: string;
@@ -45,20 +44,20 @@ export function ProviderForm({ providers, chosen, onChoose, ...rest }: ProviderF
           </select>
         )}
       </Field>
-      {provider && <Steps key={provider.name} provider={provider} {...rest} />}
+      {provider && <ProviderSteps key={provider.name} provider={provider} {...rest} />}
     </section>
   );
 }
 
 /** Where a provider is asked for its models; another object means to ask again. */
-interface Place {
+interface ModelPlace {
   url: string | null;
 }
 
-function Steps({ provider, trial, confirm, onKey }: StepsProps) {
+function ProviderSteps({ provider, trial, confirm, onKey }: ProviderStepsProps) {
   const isAddressed = !provider.needsKey;
-  const [place, setPlace] = useState<Place | null>(provider.key && !isAddressed ? { url: null } : null);
-  const refresh = (next: Place | null) => {
+  const [place, setPlace] = useState<ModelPlace | null>(provider.key && !isAddressed ? { url: null } : null);
+  const refresh = (next: ModelPlace | null) => {
     setPlace(next);
     onKey();
   };
@@ -75,7 +74,7 @@ function Steps({ provider, trial, confirm, onKey }: StepsProps) {
 }
 
 /** The key of a provider that needs one: there, with ways to replace and remove it, or to be pasted. */
-function KeyPart({ provider, onPlace }: { provider: ModelProvider; onPlace: (place: Place | null) => void }) {
+function KeyPart({ provider, onPlace }: { provider: ModelProvider; onPlace: (place: ModelPlace | null) => void }) {
   const words = useWords();
   const toasts = useToasts();
   const [isReplacing, setReplacing] = useState(false);
@@ -161,8 +160,8 @@ function KeyInput(props: React.ComponentProps<typeof Input>) {
   return <Input {...props} type="password" autoComplete="off" spellCheck={false} autoCapitalize="off" icon="key" />;
 }
 
-interface AddressFormProps extends Pick<StepsProps, "provider" | "confirm"> {
-  onPlace: (place: Place) => void;
+interface AddressFormProps extends Pick<ProviderStepsProps, "provider" | "confirm"> {
+  onPlace: (place: ModelPlace) => void;
 }
 
 /** The address of a server of one's own, and a key if it wants one. */
@@ -230,8 +229,8 @@ function useSubmission() {
   return { isBusy, run, error: problem ? <ProblemText problem={problem} /> : null };
 }
 
-interface ModelChoiceProps extends Omit<StepsProps, "onKey"> {
-  place: Place;
+interface ModelChoiceProps extends Omit<ProviderStepsProps, "onKey"> {
+  place: ModelPlace;
 }
 
 /** The models of a provider; where it lists none, a name can be typed. */
@@ -260,7 +259,7 @@ function ModelChoice({ provider, place, trial, confirm }: ModelChoiceProps) {
   return (
     <div className="models-form">
       {problem && (
-        <FieldError>{problem.code === "model" ? endSentence(capitalise(problem.message)) : <ProblemText problem={problem} />}</FieldError>
+        <FieldError>{problem.code === "model" ? <ServerMessage text={problem.message} /> : <ProblemText problem={problem} />}</FieldError>
       )}
       {(!problem || place.url !== null) && (
         <Field label={words.model} hint={destination === null ? words.stay : words.goTo([destination])}>

@@ -23,7 +23,8 @@ export const en = {
   provider: "Provider",
   chooseProvider: "Choose a provider…",
   compatible: "Any OpenAI-compatible address",
-  keys: { environment: "key from the environment", file: "key is set", command: "key from a command" },
+  compatibleLabel: "OpenAI-compatible address",
+  keys: { environment: "key from an environment variable", file: "key is set", command: "key from a command" },
   keyOf: (label: string) => `Key of ${label}`,
   keyIfNeeded: "Key, if it needs one",
   keyHint: "It is kept in a file of your own, is never shown again, and goes to this provider alone.",
@@ -52,10 +53,10 @@ export const en = {
     yes: "Yes, send them there",
   },
   operator: {
-    title: "Only whoever runs Turnleaf may choose a model.",
-    text: "If that is you, open the longer address that Turnleaf printed when it started, after “set up”: it shows this page and lets you choose. It works once; whoever runs Turnleaf can print a new one at any time.",
+    title: "Only whoever runs the server may choose a model.",
+    text: "If that is you, open the page by the one-time link that Turnleaf printed in its terminal when it started, after “set up”. Turnleaf can print a new one there at any time.",
   },
-  fixed: "Whoever runs this server has fixed the model.",
+  fixed: "Whoever runs the server has fixed the model.",
 
   without: "Stay without a model",
   withoutMeans:
@@ -71,6 +72,7 @@ export const en = {
     missing: (model: string, label: string) => `${model} cannot answer: ${label} does not have this model.`,
     unusable: (model: string, _label: string) => `The model ${model} cannot be used. Choose another one.`,
   },
+  joinSentences: (first: string, second: string) => `${first} ${second}`,
   stay: "Your words stay on this machine.",
   goTo: (names: string[]) => `Your words go to ${names.join(", ")}.`,
 

@@ -3,7 +3,7 @@ import { toProblem } from "../api";
 import { useWords } from "../i18n";
 import { Button, Dialog } from "../ui";
 
-interface Question {
+interface AddressQuestion {
   address: string;
   answer: (isMeant: boolean) => void;
 }
@@ -13,7 +13,7 @@ export type Confirm = <Value>(address: string | null, act: (confirm: boolean) =>
 
 /** Ask once for each address outside this machine whether words shall be sent there. */
 export function useConfirmation(): { confirm: Confirm; question: ReactNode } {
-  const [asked, setAsked] = useState<Question | null>(null);
+  const [asked, setAsked] = useState<AddressQuestion | null>(null);
   const confirmed = useRef(new Set<string>());
 
   const confirm: Confirm = async (address, act) => {
@@ -32,7 +32,7 @@ export function useConfirmation(): { confirm: Confirm; question: ReactNode } {
   return { confirm, question: asked && <AddressDialog {...asked} /> };
 }
 
-function AddressDialog({ address, answer }: Question) {
+function AddressDialog({ address, answer }: AddressQuestion) {
   const words = useWords();
   const actions = (
     <>

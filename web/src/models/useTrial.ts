@@ -1,8 +1,7 @@
 import { useState } from "react";
 import { api } from "../api";
-import { capitalise } from "../format";
 import { useI18n } from "../i18n";
-import { endSentence } from "../problems";
+import { rewriteMessage } from "../problems";
 import { useToasts } from "../ui";
 import { type Choice, NO_MODEL, planChange, shortenName } from "./modelChoices";
 import { addRecent } from "./recentModels";
@@ -42,7 +41,7 @@ export function useTrial({ view, config, reload }: Models, confirm: Confirm, onU
   const attempt = async (choice: Choice): Promise<boolean> => {
     if (choice.model === NO_MODEL) return true;
     const result = await confirm(choice.url, (isConfirmed) => api.testModel({ ...choice, confirm: isConfirmed }));
-    const said = result.kind === "no-key" ? words.models.noKey : endSentence(capitalise(result.sentence ?? ""));
+    const said = result.kind === "no-key" ? words.models.noKey : rewriteMessage(result.sentence ?? "", words.errors);
     const text = result.ok ? words.models.answers(format.number(result.milliseconds / 1000)) : said;
     setOutcome({ choice, isGood: result.ok, text });
     return result.ok;

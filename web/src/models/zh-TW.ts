@@ -2,7 +2,7 @@ import type { en } from "./en";
 
 export const zhTW: typeof en = {
   title: "選擇模型",
-  intro: "回答由模型來寫；你的記憶留在這裡，換哪個模型都能用。之後隨時可以更換。",
+  intro: "回答由模型來寫；記憶留在這裡，換哪個模型都能用，隨時可以更換。",
   looking: "正在這台電腦上尋找模型…",
   lookAgain: "重新尋找",
   found: "找到的模型",
@@ -13,7 +13,7 @@ export const zhTW: typeof en = {
   use: "使用",
   useThis: (name) => `使用 ${name}`,
   modelOf: (label) => `${label} 的模型`,
-  asking: (model) => `正在請 ${model} 回答第一個字。模型還沒載入時，可能要等上一分鐘…`,
+  asking: (model) => `正在等 ${model} 回答第一個字。模型還沒載入時，可能要等上一分鐘…`,
   answers: (seconds) => `可以回答（花了 ${seconds} 秒）。`,
   useAnyway: "還是要用",
   chosen: (model) => `接下來由 ${model} 回答。`,
@@ -23,7 +23,8 @@ export const zhTW: typeof en = {
   provider: "供應商",
   chooseProvider: "選擇供應商…",
   compatible: "任何相容 OpenAI 的網址",
-  keys: { environment: "使用環境中的金鑰", file: "已設定金鑰", command: "由指令提供金鑰" },
+  compatibleLabel: "相容 OpenAI 的網址",
+  keys: { environment: "使用環境變數裡的金鑰", file: "已設定金鑰", command: "由指令提供金鑰" },
   keyOf: (label) => `${label} 的金鑰`,
   keyIfNeeded: "金鑰（需要時才填）",
   keyHint: "金鑰存在你自己的檔案裡，之後不會再顯示，也只會送給這家供應商。",
@@ -52,8 +53,8 @@ export const zhTW: typeof en = {
     yes: "好，送到那裡",
   },
   operator: {
-    title: "只有執行 Turnleaf 的人可以選擇模型。",
-    text: "如果就是你，請打開 Turnleaf 啟動時在終端機裡印出的網址（在「設定模型」或「set up」那一行）：從那裡進入這個頁面就可以選擇。網址只能用一次；執行 Turnleaf 的人隨時可以再印一個新的。",
+    title: "只有伺服器的管理者可以選擇模型。",
+    text: "如果就是你，請用 Turnleaf 啟動時在終端機印出的一次性連結（「設定模型」那一行）開啟這個頁面；隨時可以在終端機再印一個新的。",
   },
   fixed: "模型已由伺服器的管理者固定。",
 
@@ -70,6 +71,7 @@ export const zhTW: typeof en = {
     missing: (model, label) => `${model} 無法回答：${label} 沒有這個模型。`,
     unusable: (model, _label) => `無法使用模型 ${model}，請選擇其他模型。`,
   },
+  joinSentences: (first, second) => first + second,
   stay: "你說的話只留在這台電腦上。",
   goTo: (names) => `你說的話會送到 ${names.join("、")}。`,
 

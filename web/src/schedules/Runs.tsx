@@ -3,7 +3,7 @@ import { api, type Run, type Schedule } from "../api";
 import { useI18n } from "../i18n";
 import { buildAddress } from "../route";
 import { useServerEvent } from "../serverEvents";
-import { Badge, Button, Icon, ProblemNotice, Skeleton } from "../ui";
+import { Badge, Button, Icon, ProblemNotice, ServerMessage, Skeleton } from "../ui";
 import { Markdown } from "../ui/Markdown";
 import { useLoaded } from "../useLoaded";
 import { TONES } from "./ScheduleCard";
@@ -59,19 +59,19 @@ function RunView({ run, zone, isOpen }: { run: Run; zone: string; isOpen: boolea
         </span>
       </summary>
       <div className="run-result">
-        <Outcome run={run} />
+        <RunOutcome run={run} />
       </div>
     </details>
   );
 }
 
-function Outcome({ run }: { run: Run }) {
+function RunOutcome({ run }: { run: Run }) {
   const { schedules: words } = useI18n().words;
   if (run.state === "missed") return <p>{words.runs.missed}</p>;
   if (run.state === "running") return <p>{words.running}</p>;
   return (
     <>
-      {run.error && <p className="schedule-error">{run.error}</p>}
+      {run.error && <p className="schedule-error"><ServerMessage text={run.error} /></p>}
       {run.result && <Markdown text={run.result} />}
       {[...(run.result ?? "")].length === KEPT_CHARS && <p className="schedule-none">{words.runs.cut}</p>}
       {!run.error && !run.result && <p>{words.runs.nothing}</p>}

@@ -4,7 +4,7 @@ import { isOwnZone, shorten } from "../format";
 import { useI18n } from "../i18n";
 import { LoadingView, lazyView } from "../lazyViews";
 import { buildAddress, go } from "../route";
-import { Badge, Button, Icon, IconButton, Spinner, useToasts } from "../ui";
+import { Badge, Button, Icon, IconButton, ServerMessage, Spinner, useToasts } from "../ui";
 import { describeTiming } from "./describeTiming";
 import { parsePlace } from "./resultPlaces";
 
@@ -94,8 +94,12 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
         </div>
       </header>
       {schedule.name && <p className="schedule-prompt">{schedule.prompt}</p>}
-      <Facts schedule={schedule} />
-      {schedule.lastRun?.state === "failed" && !isOpen && <p className="schedule-error">{schedule.lastRun.error}</p>}
+      <ScheduleDetails schedule={schedule} />
+      {schedule.lastRun?.state === "failed" && schedule.lastRun.error && !isOpen && (
+        <p className="schedule-error">
+          <ServerMessage text={schedule.lastRun.error} />
+        </p>
+      )}
       <div className="schedule-actions">
         <Button small icon="play" aria-disabled={schedule.running} onClick={() => void run()}>
           {own.run}
@@ -125,16 +129,16 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
 }
 
 /** When it runs next, how it went last, and where its results go. */
-function Facts({ schedule }: { schedule: Schedule }) {
+function ScheduleDetails({ schedule }: { schedule: Schedule }) {
   const { words, format } = useI18n();
   const own = words.schedules;
   const { lastRun } = schedule;
   return (
     <dl className="schedule-facts">
-      <Fact label={own.next}>
-        <Next schedule={schedule} />
-      </Fact>
-      <Fact label={own.last}>
+      <Detail label={own.next}>
+        <NextRun schedule={schedule} />
+      </Detail>
+      <Detail label={own.last}>
         {lastRun ? (
           <>
             <Badge tone={TONES[lastRun.state]}>{own.states[lastRun.state]}</Badge>
@@ -145,15 +149,15 @@ function Facts({ schedule }: { schedule: Schedule }) {
         ) : (
           <span className="schedule-none">{own.neverRan}</span>
         )}
-      </Fact>
-      <Fact label={own.result}>
-        <Where deliver={schedule.deliver} />
-      </Fact>
+      </Detail>
+      <Detail label={own.result}>
+        <ResultLink deliver={schedule.deliver} />
+      </Detail>
     </dl>
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function Detail({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>
@@ -162,7 +166,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function Next({ schedule: { running, paused, nextRun, timezone } }: { schedule: Schedule }) {
+function NextRun({ schedule: { running, paused, nextRun, timezone } }: { schedule: Schedule }) {
   const { words, format } = useI18n();
   const own = words.schedules;
   if (running) {
@@ -184,7 +188,7 @@ function Next({ schedule: { running, paused, nextRun, timezone } }: { schedule: 
   );
 }
 
-function Where({ deliver }: { deliver: string }) {
+function ResultLink({ deliver }: { deliver: string }) {
   const { places } = useI18n().words.schedules;
   const { kind, name } = parsePlace(deliver);
   if (kind === "slack") return places.slack(name);

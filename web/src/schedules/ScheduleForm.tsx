@@ -4,7 +4,7 @@ import { addDays } from "../calendar";
 import { useWords } from "../i18n";
 import { Button, Field, FieldError, Input, ProblemText, Segmented, TextArea } from "../ui";
 import { askBeforeReload } from "../unsavedChanges";
-import type { Kind, Place } from "./resultPlaces";
+import type { ResultKind, ResultPlace } from "./resultPlaces";
 import { getName } from "./ScheduleCard";
 import { EMPTY, findMissing, makeDraft, pickChanges, readDraft, type ScheduleDraft } from "./scheduleDraft";
 import { Times } from "./Times";
@@ -96,7 +96,7 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
           />
         )}
       </Field>
-      <When timing={draft.timing} onChange={(timing) => change({ timing })} />
+      <TimingField timing={draft.timing} onChange={(timing) => change({ timing })} />
       <Times timing={draft.timing} zone={zone} />
       <Field label={own.zone} hint={own.zoneHint(known.timezone)}>
         {(ids) => (
@@ -108,7 +108,7 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
           />
         )}
       </Field>
-      <Where place={draft.place} hasSlack={known.channels} onChange={(place) => change({ place })} />
+      <ResultPlaceField place={draft.place} hasSlack={known.channels} onChange={(place) => change({ place })} />
       <Field label={own.name} hint={own.nameHint}>
         {(ids) => (
           <Input
@@ -132,7 +132,7 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
   );
 }
 
-function When({ timing, onChange }: { timing: string; onChange: (timing: string) => void }) {
+function TimingField({ timing, onChange }: { timing: string; onChange: (timing: string) => void }) {
   const words = useWords().schedules;
   const choices: [string, string][] = [...words.choices, [words.once, tomorrow()]];
   return (
@@ -196,15 +196,15 @@ function Zone({ ids, value, placeholder, onChange }: ZoneProps) {
   );
 }
 
-interface WhereProps {
-  place: Place;
+interface ResultPlaceFieldProps {
+  place: ResultPlace;
   hasSlack: boolean;
-  onChange: (place: Place) => void;
+  onChange: (place: ResultPlace) => void;
 }
 
-function Where({ place, hasSlack, onChange }: WhereProps) {
+function ResultPlaceField({ place, hasSlack, onChange }: ResultPlaceFieldProps) {
   const words = useWords().schedules.form;
-  const kinds: Kind[] = ["log", "slack", "file"];
+  const kinds: ResultKind[] = ["log", "slack", "file"];
   const isSlack = place.kind === "slack";
   const channelHint = hasSlack ? words.channelHint : words.channelHintWithoutSlack;
   return (

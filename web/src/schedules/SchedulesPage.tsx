@@ -6,7 +6,7 @@ import { useI18n, useWords } from "../i18n";
 import { useRoute } from "../route";
 import { useServerEvent } from "../serverEvents";
 import { Button, EmptyState, PageHead, ProblemNotice, Skeleton, useToasts } from "../ui";
-import { type Loaded, useLoaded } from "../useLoaded";
+import { type LoadedValue, useLoaded } from "../useLoaded";
 import { describeTiming } from "./describeTiming";
 import { getName, getTitleId, ScheduleCard } from "./ScheduleCard";
 import { beginSchedule, hasBegunSchedule, ScheduleForm } from "./ScheduleForm";
@@ -61,7 +61,7 @@ export default function SchedulesPage() {
 }
 
 interface ListProps {
-  loaded: Loaded<Schedules>;
+  loaded: LoadedValue<Schedules>;
   known: Schedules;
   edited: string | null;
   onEdit: (id: string) => void;

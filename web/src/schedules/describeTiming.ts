@@ -3,8 +3,8 @@
 import type { Language } from "../i18n";
 import type { en } from "./en";
 
-type Words = (typeof en)["timing"];
-type Unit = keyof Words["units"];
+type TimingWords = (typeof en)["timing"];
+type TimingUnit = keyof TimingWords["units"];
 
 const NAMED: Record<string, string> = {
   "@hourly": "0 * * * *",
@@ -20,9 +20,9 @@ const MOMENT = /^\d{4}-\d\d-\d\d[T ]/;
 const OFFSET = /(Z|[+-]\d\d:?\d\d)$/i;
 
 /** Say when a schedule is due; what is too special for that is given as it is. */
-export function describeTiming(timing: string, zone: string, words: Words, language: Language): string {
+export function describeTiming(timing: string, zone: string, words: TimingWords, language: Language): string {
   const interval = /^every\s+(\d*)\s*([smhdw])[a-z]*$/i.exec(timing.trim());
-  if (interval) return words.every(Number(interval[1] || 1), words.units[interval[2]!.toLowerCase() as Unit]);
+  if (interval) return words.every(Number(interval[1] || 1), words.units[interval[2]!.toLowerCase() as TimingUnit]);
   if (MOMENT.test(timing)) return words.once(formatMoment(timing, zone, language));
   return describeCron(NAMED[timing.toLowerCase()] ?? timing, words) ?? timing;
 }
@@ -42,7 +42,7 @@ function formatMoment(timing: string, zone: string, language: Language): string 
   }
 }
 
-function describeCron(timing: string, words: Words): string | null {
+function describeCron(timing: string, words: TimingWords): string | null {
   const [minute = "", hour = "", day = "", month = "", weekday = "", ...more] = timing.trim().split(/\s+/);
   if (more.length || month !== "*") return null;
   const isDaily = day === "*" && weekday === "*";

@@ -85,7 +85,7 @@ export const en = {
     create: "Create schedule",
     emptyPrompt: "Write what to ask.",
     emptyTiming: "Choose an example, or write a time.",
-    emptyPlace: "Say where the result goes.",
+    emptyPlace: "Enter where the result goes.",
     times: "Next times",
     noTimes: "The next times appear here as you type.",
     past: "This is in the past, or never happens.",

@@ -1,20 +1,20 @@
 /** Where a schedule's results go. */
 
-export type Kind = "log" | "slack" | "file";
+export type ResultKind = "log" | "slack" | "file";
 
-export interface Place {
-  kind: Kind;
+export interface ResultPlace {
+  kind: ResultKind;
   /** The channel's id or the file's name. */
   name: string;
 }
 
 /** Read a place as the server writes it. */
-export function parsePlace(deliver: string): Place {
+export function parsePlace(deliver: string): ResultPlace {
   const [kind = "log", ...name] = deliver.split(":");
-  return { kind: kind as Kind, name: name.join(":") };
+  return { kind: kind as ResultKind, name: name.join(":") };
 }
 
 /** Write a place as the server reads it. */
-export function formatPlace({ kind, name }: Place): string {
+export function formatPlace({ kind, name }: ResultPlace): string {
   return kind === "log" ? kind : `${kind}:${name.trim()}`;
 }

@@ -1,9 +1,9 @@
 /** A schedule as a form holds it, and as the server takes it. */
 
 import type { Schedule, Wanted } from "../api";
-import { formatPlace, type Place, parsePlace } from "./resultPlaces";
+import { formatPlace, type ResultPlace, parsePlace } from "./resultPlaces";
 
-export type ScheduleDraft = Omit<Wanted, "deliver" | "name"> & { name: string; place: Place };
+export type ScheduleDraft = Omit<Wanted, "deliver" | "name"> & { name: string; place: ResultPlace };
 
 /** A schedule of which nothing is known yet. */
 export const EMPTY: Wanted = { prompt: "", timing: "", timezone: "", name: null, deliver: "log" };

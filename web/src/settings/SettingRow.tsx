@@ -57,7 +57,7 @@ export function SettingRow({ setting, save }: { setting: Setting; save: Save }) 
           <label htmlFor={id} className="setting-label">
             {said?.label ?? setting.key}
           </label>
-          {!isFixed && setting.from === "file" && <Reset setting={setting} onReset={reset} />}
+          {!isFixed && setting.from === "file" && <ResetButton setting={setting} onReset={reset} />}
           <span role="status" className="setting-saved">
             {isSaved && <Icon name="check" />}
             {isSaved && words.settings.saved}
@@ -72,8 +72,8 @@ export function SettingRow({ setting, save }: { setting: Setting; save: Save }) 
       </div>
       <div id={`${id}-state`} className="setting-state">
         {error && <FieldError>{error}</FieldError>}
-        {setting.locked && <Fixed>{words.settings.locked}</Fixed>}
-        {!setting.locked && !setting.remote && <Fixed>{words.settings.notHere}</Fixed>}
+        {setting.locked && <LockedNote>{words.settings.locked}</LockedNote>}
+        {!setting.locked && !setting.remote && <LockedNote>{words.settings.notHere}</LockedNote>}
       </div>
     </div>
   );
@@ -93,7 +93,7 @@ function Control(props: ControlProps) {
 }
 
 /** The way back to the default, which it names. */
-function Reset({ setting, onReset }: { setting: Setting; onReset: () => void }) {
+function ResetButton({ setting, onReset }: { setting: Setting; onReset: () => void }) {
   const { words } = useI18n();
   const shown = useFormatValue(setting);
   return (
@@ -104,7 +104,7 @@ function Reset({ setting, onReset }: { setting: Setting; onReset: () => void }) 
 }
 
 /** Why it cannot be changed here. */
-function Fixed({ children }: { children: ReactNode }) {
+function LockedNote({ children }: { children: ReactNode }) {
   return (
     <p className="setting-fixed">
       <Icon name="lock" />

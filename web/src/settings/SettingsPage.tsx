@@ -35,32 +35,32 @@ export default function SettingsPage() {
         <p>{words.settings.intro}</p>
       </PageHead>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {value ? <All settings={value.settings} save={save} /> : !problem && <Skeleton lines={8} />}
+      {value ? <SettingsSections settings={value.settings} save={save} /> : !problem && <Skeleton lines={8} />}
       {question}
     </div>
   );
 }
 
-function All({ settings, save }: { settings: Setting[]; save: Save }) {
+function SettingsSections({ settings, save }: { settings: Setting[]; save: Save }) {
   const { words } = useI18n();
   const wanted = useRoute().query.get("group");
   const { value: state } = useLoaded((signal) => api.getOperator(signal), []);
   return (
     <>
-      <Learning settings={settings} save={save} />
+      <LearningSetting settings={settings} save={save} />
       <Appearance />
       {groupSettings(settings).map(([group, found]) => (
-        <Section key={group} {...words.settings.groups[group]} isWanted={group === wanted}>
+        <SettingsSection key={group} {...words.settings.groups[group]} isWanted={group === wanted}>
           {group === "model" && <ModelSetting />}
           {found.map((setting) => (
             <SettingRow key={setting.key} setting={setting} save={save} />
           ))}
-        </Section>
+        </SettingsSection>
       ))}
       {state?.operator && (
-        <Section {...words.settings.tokens} isWanted={wanted === "tokens"}>
+        <SettingsSection {...words.settings.tokens} isWanted={wanted === "tokens"}>
           <Tokens />
-        </Section>
+        </SettingsSection>
       )}
     </>
   );
@@ -78,7 +78,7 @@ function ModelSetting() {
 }
 
 /** Whether anything is learned from conversations: the one choice that everybody should see. */
-function Learning({ settings, save }: { settings: Setting[]; save: Save }) {
+function LearningSetting({ settings, save }: { settings: Setting[]; save: Save }) {
   const { auto } = useWords().settings;
   const setting = settings.find(({ key }) => key === FIRST);
   if (!setting) return null;
@@ -98,7 +98,7 @@ function Learning({ settings, save }: { settings: Setting[]; save: Save }) {
 function Appearance() {
   const words = useWords();
   return (
-    <Section {...words.settings.appearance}>
+    <SettingsSection {...words.settings.appearance}>
       <div className="setting">
         <span className="setting-label">{words.theme.label}</span>
         <div className="setting-control">
@@ -111,7 +111,7 @@ function Appearance() {
           <LanguageChoice />
         </div>
       </div>
-    </Section>
+    </SettingsSection>
   );
 }
 
@@ -123,7 +123,7 @@ interface SectionProps {
   children: ReactNode;
 }
 
-function Section({ title, text, isWanted, children }: SectionProps) {
+function SettingsSection({ title, text, isWanted, children }: SectionProps) {
   const id = useId();
   const section = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -8,16 +8,18 @@ import { OutcomeText } from "../models/OutcomeText";
 import { useConfirmation } from "../models/useConfirmation";
 import { type Models, useModels } from "../models/useModels";
 import { useTrial } from "../models/useTrial";
+import { rewriteMessage } from "../problems";
 import { buildAddress } from "../route";
 import { useConnection, useServerEvent } from "../serverEvents";
 import { Button, Icon, Meter, Notice, PageHead, ProblemNotice, Skeleton } from "../ui";
 import { useLoaded } from "../useLoaded";
-import { rephrase, splitWhy, writeMoments } from "./phrases";
+import { rephrase, splitWhy, writeDays, writeMoments } from "./phrases";
 import "./status.css";
 
 const PARTS = ["learning", "search", "embeddings", "tokens"];
-/** Is called by a name, which is written as it is. */
+/** Is called by a name, which is written as it is, if there is any. */
 const NAMED = "embeddings";
+const NAMELESS = ["off", "none"];
 
 /** How everything is, as `turnleaf doctor` sees it, and live. */
 export default function StatusPage() {
@@ -40,19 +42,19 @@ export default function StatusPage() {
         <p>{words.status.intro}</p>
       </PageHead>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {value ? <All status={value} /> : !problem && <Skeleton lines={8} />}
+      {value ? <StatusSections status={value} /> : !problem && <Skeleton lines={8} />}
     </div>
   );
 }
 
-function All({ status }: { status: Status }) {
+function StatusSections({ status }: { status: Status }) {
   const models = useModels();
   return (
     <>
       <Verdict status={status} models={models.view} />
-      <AtWork status={status} models={models} />
-      <Files status={status} />
-      <Versions status={status} />
+      <RunningParts status={status} models={models} />
+      <FileTable status={status} />
+      <VersionList status={status} />
       <ForPrograms />
     </>
   );
@@ -67,6 +69,8 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
   const others = status.problems.length - errors + (lack ? 1 : 0);
   const said = errors ? words.status.bad(errors) : others ? words.status.warnings(others) : words.status.good;
   const level = errors ? "danger" : others ? "warn" : "good";
+  const describe = (message: string) =>
+    writeMoments(rewriteMessage(rephrase(message, words.status.phrases), words.errors), format.dateTime);
   return (
     <section className="status-verdict" aria-live="polite">
       <p className={`status-word status-${level}`}>
@@ -81,7 +85,7 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
       )}
       {status.problems.map(({ level: its, message }) => (
         <Notice key={message} tone={its === "error" ? "danger" : "warn"}>
-          <p>{capitalise(writeMoments(rephrase(message, words.status.phrases), format.dateTime))}</p>
+          <p>{describe(message)}</p>
         </Notice>
       ))}
       {status.lastError && (
@@ -91,27 +95,27 @@ function Verdict({ status, models }: { status: Status; models: ModelsView | null
             {status.lastError.time && ` · ${format.dateTime(status.lastError.time)}`}
             {status.lastError.conversation && ` · ${words.status.inConversation(status.lastError.conversation)}`}
           </p>
-          <p>{status.lastError.message}</p>
+          {status.lastError.message && <p>{describe(status.lastError.message)}</p>}
         </Notice>
       )}
     </section>
   );
 }
 
-function AtWork({ status, models }: { status: Status; models: Models }) {
+function RunningParts({ status, models }: { status: Status; models: Models }) {
   const { words } = useI18n();
   return (
-    <Section title={words.status.atWork}>
+    <StatusSection title={words.status.atWork}>
       <div className="status-parts">
         <ModelPart models={models} />
         {PARTS.flatMap((name) => {
           const text = status.parts[name];
-          return text === undefined ? [] : <Part key={name} name={name} text={rephrase(text, words.status.phrases)} />;
+          return text === undefined ? [] : <StatusPart key={name} name={name} text={rephrase(text, words.status.phrases)} />;
         })}
-        {status.conversations && <Kept kept={status.conversations} />}
-        <Index status={status} />
+        {status.conversations && <RetentionPart kept={status.conversations} />}
+        <IndexPart status={status} />
       </div>
-    </Section>
+    </StatusSection>
   );
 }
 
@@ -154,14 +158,14 @@ function ModelPart({ models }: { models: Models }) {
 }
 
 /** One part: what it is, and in smaller letters why, or what to do for more. */
-function Part({ name, text }: { name: string; text: string }) {
+function StatusPart({ name, text }: { name: string; text: string }) {
   const { words } = useI18n();
   const { main, why } = splitWhy(text);
   const more = words.status.more[name];
   return (
     <div className="card status-part">
       <h3>{words.status.parts[name]}</h3>
-      <p className="status-main">{name === NAMED ? main : capitalise(main)}</p>
+      <p className="status-main">{name === NAMED && !NAMELESS.includes(main) ? main : capitalise(main)}</p>
       {why && <p className="status-why">{capitalise(why)}</p>}
       {more && (
         <a className="status-more" href={`${buildAddress("settings")}?group=${name}`}>
@@ -173,7 +177,7 @@ function Part({ name, text }: { name: string; text: string }) {
 }
 
 /** How long what was said is kept, and how much of it there is. */
-function Kept({ kept }: { kept: KeptConversations }) {
+function RetentionPart({ kept }: { kept: KeptConversations }) {
   const { words, format } = useI18n();
   const { messages, conversations, bytes, oldest } = kept;
   const its = words.status.conversations;
@@ -192,7 +196,7 @@ function Kept({ kept }: { kept: KeptConversations }) {
 }
 
 /** How far the index is, as it goes on. */
-function Index({ status }: { status: Status }) {
+function IndexPart({ status }: { status: Status }) {
   const { words, format } = useI18n();
   const [progress, setProgress] = useState(status.index);
   useEffect(() => setProgress(status.index), [status]);
@@ -215,10 +219,10 @@ function Index({ status }: { status: Status }) {
   );
 }
 
-function Files({ status }: { status: Status }) {
+function FileTable({ status }: { status: Status }) {
   const { words, format } = useI18n();
   return (
-    <Section title={words.status.files}>
+    <StatusSection title={words.status.files}>
       <div className="card status-files" role="table" aria-label={words.status.files}>
         <div role="row" className="status-file status-file-head">
           <span role="columnheader">{words.status.file}</span>
@@ -231,19 +235,19 @@ function Files({ status }: { status: Status }) {
               <strong>{words.status.fileNames[file.name] ?? file.name}</strong>
               <code>{file.path}</code>
             </span>
-            <span role="cell">{rephrase(file.holds, words.status.phrases)}</span>
+            <span role="cell">{writeDays(rephrase(file.holds, words.status.phrases), format.date)}</span>
             <span role="cell">{file.bytes === null ? "–" : format.bytes(file.bytes)}</span>
           </div>
         ))}
       </div>
-    </Section>
+    </StatusSection>
   );
 }
 
-function Versions({ status }: { status: Status }) {
+function VersionList({ status }: { status: Status }) {
   const { words } = useI18n();
   return (
-    <Section title={words.status.versions}>
+    <StatusSection title={words.status.versions}>
       <dl className="card status-list">
         <div>
           <dt>{words.status.dataFolder}</dt>
@@ -258,22 +262,22 @@ function Versions({ status }: { status: Status }) {
           </div>
         ))}
       </dl>
-    </Section>
+    </StatusSection>
   );
 }
 
 function ForPrograms() {
   const { words } = useI18n();
   return (
-    <Section title={words.status.forPrograms}>
+    <StatusSection title={words.status.forPrograms}>
       <p className="status-api">
         {words.status.api} <a href={resolveAddress("docs/")}>{words.status.apiLink}</a>
       </p>
-    </Section>
+    </StatusSection>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function StatusSection({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="status-section">

@@ -8,17 +8,18 @@ const phrases: Phrase[] = [
   [/^(\S+) cannot answer: (the program .*); run .*$/s, "$1 cannot answer: $2; choose another model in Settings"],
   [
     /^none \((?:install|pip install)\b.*\)/s,
-    "none (whoever runs this server can install one, or enter its address in Settings)",
+    "none (whoever runs the server can install one, or enter its address in Settings)",
   ],
   [/^by words alone \(.*\)/s, "by words alone (searching by meaning is not installed)"],
   [/^estimate \(install\b.*\)/s, "estimate (exact counts are not installed)"],
   [/(messages?(?:, oldest \S+)?), [\d,]+ bytes$/, "$1"],
+  [/^[\d,]+ bytes, (made from the other files)$/, "$1"],
   [/\(EMBEDDINGS is off\)/, "(turned off in Settings)"],
   [
     /^there is a second data folder at (.+?), which is not used; .*$/s,
-    "there is a second data folder at $1, which is not used; whoever runs this server can switch to it",
+    "there is a second data folder at $1, which is not used; whoever runs the server can switch to it",
   ],
-  [/, but no program runs it; start .*$/s, ", but no program runs it; whoever runs this server has to start one"],
+  [/, but no program runs it; start .*$/s, ", but no program runs it; whoever runs the server has to start one"],
 ];
 
 export const en = {

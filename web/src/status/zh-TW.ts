@@ -2,9 +2,8 @@ import type { en } from "./en";
 import type { Phrase } from "./phrases";
 
 const phrases: Phrase[] = [
-  [/^(\S+) cannot answer: \S+ is not set; .*$/s, "$1 無法回答：缺少金鑰，請到「設定」填入，或選擇其他模型。"],
-  [/^(\S+) cannot answer: the program .*$/s, "$1 無法回答：沒有安裝 claude 程式，請到「設定」選擇其他模型。"],
-  [/^(\S+) cannot be reached; check that .*$/s, "連不上 $1。請確認那裡的伺服器正在執行。"],
+  [/^(\S+) 無法回答：沒有設定 \S+；.*$/s, "$1 無法回答：缺少金鑰，請到「設定」填入，或選擇其他模型。"],
+  [/^(\S+) 無法回答：(沒有安裝.+)；.*$/s, "$1 無法回答：$2，請到「設定」選擇其他模型。"],
   [/^by words and meaning$/, "比對字詞與語意"],
   [/^by words alone(?: \(.*\))?/s, "只比對字詞"],
   [/^not possible/, "無法使用"],
@@ -21,18 +20,9 @@ const phrases: Phrase[] = [
   [/\(EMBEDDINGS is off\)/, "（已在「設定」中關閉）"],
   [/^not there yet$/, "還沒有"],
   [/^found$/, "已有設定檔"],
-  [
-    /^there is a second data folder at (.+?), which is not used; .*$/s,
-    "另外還有一個資料夾 $1，目前沒有使用；伺服器的管理者可以改用它。",
-  ],
-  [/^(.+) was set aside because it could not be used; .*$/s, "$1 無法使用，已另外保存；取出需要的內容後就可以刪除。"],
-  [/^learning failed and will be tried again: (.+)$/s, "學習時出了錯，稍後會再試：$1"],
-  [/^something was learn(?:t|ed) (?:and|but) could not be kept: (.+)$/s, "學到了一些事，但沒能存下來：$1"],
-  [/^the last run of the schedule (.+) \(due (\S+)\): \w+; (.+)$/s, "排程「$1」在 $2 的執行沒有成功：$3"],
-  [
-    /^the schedule (.+) (?:is|has been) due since (\S+), but no program runs it; start .+$/s,
-    "排程「$1」在 $2 就該執行了，卻沒有程式執行它；請伺服器的管理者啟動。",
-  ],
+  [/^(另外還有一個資料夾 .+?，目前沒有使用)；.*$/s, "$1；伺服器的管理者可以改用它。"],
+  [/^排程「(.+?) (?:is|has been) due since (\S+), but no program runs it; .+$/s, "排程「$1」在 $2 就該執行了，卻沒有程式執行它；"],
+  [/(，卻沒有程式執行它)；.*$/s, "$1；請伺服器的管理者啟動。"],
   [/^made by the first search$/, "第一次搜尋時建立"],
   [/^none \(optional\)$/, "沒有，也不需要"],
   [/^cannot be (read|used)$/, "無法讀取"],

@@ -2,17 +2,17 @@ import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode } from "reac
 import { Icon, type IconName } from "./Icon";
 import { Spinner } from "./Spinner";
 
-interface Look {
+interface ButtonLook {
   tone?: "plain" | "primary" | "quiet" | "danger";
   small?: boolean;
   icon?: IconName;
 }
 
-function buildClasses({ tone = "plain", small }: Look, more: string): string {
+function buildClasses({ tone = "plain", small }: ButtonLook, more: string): string {
   return `button button-${tone}${small ? " button-small" : ""}${more}`;
 }
 
-interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Look {
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, ButtonLook {
   /** It is working: shows so, and cannot be pressed again. */
   busy?: boolean;
   children: ReactNode;
@@ -29,7 +29,7 @@ export function Button({ tone, small, icon, busy, children, className = "", disa
   );
 }
 
-interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children">, Look {
+interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children">, ButtonLook {
   icon: IconName;
   /** What it does, in words. */
   label: string;
@@ -45,7 +45,7 @@ export function IconButton({ tone = "quiet", small, icon, label, className = "",
   );
 }
 
-interface LinkButtonProps extends AnchorHTMLAttributes<HTMLAnchorElement>, Look {
+interface LinkButtonProps extends AnchorHTMLAttributes<HTMLAnchorElement>, ButtonLook {
   children: ReactNode;
 }
 

@@ -30,7 +30,7 @@ const REFERENCE = /(?<=[(（,，]\s?)(#[\w-]{1,24})(?=[)）])/;
 
 /** Show a text as Markdown. */
 export const Markdown = memo(function Markdown({ text, isGrowing = false, links = NO_LINKS }: MarkdownProps) {
-  const before = useRef<Read>(NOTHING);
+  const before = useRef<ReadMarkdown>(NOTHING);
   const read = isGrowing ? readOn(text, before.current) : readWhole(text);
   before.current = isGrowing ? read : NOTHING;
   return (
@@ -52,16 +52,16 @@ interface Block {
   node: RootContent;
 }
 
-type Names = ReadonlyMap<string, Definition>;
+type Definitions = ReadonlyMap<string, Definition>;
 
-interface Read {
+interface ReadMarkdown {
   text: string;
   blocks: Block[];
-  names: Names;
+  names: Definitions;
 }
 
-const NO_NAMES: Names = new Map();
-const NOTHING: Read = { text: "", blocks: [], names: NO_NAMES };
+const NO_NAMES: Definitions = new Map();
+const NOTHING: ReadMarkdown = { text: "", blocks: [], names: NO_NAMES };
 
 function parseBlocks(text: string, from: number): Block[] {
   return fromMarkdown(text, OPTIONS).children.map((node) => {
@@ -71,14 +71,14 @@ function parseBlocks(text: string, from: number): Block[] {
 }
 
 /** Read what came since: the last block may have grown, and those before it cannot change. */
-function readOn(text: string, before: Read): Read {
+function readOn(text: string, before: ReadMarkdown): ReadMarkdown {
   const last = text.startsWith(before.text) ? before.blocks.at(-1) : undefined;
   const from = last?.start ?? 0;
   const settled = last ? before.blocks.slice(0, -1) : [];
   return { text, blocks: [...settled, ...parseBlocks(closeUnfinished(text.slice(from)), from)], names: NO_NAMES };
 }
 
-function readWhole(text: string): Read {
+function readWhole(text: string): ReadMarkdown {
   const blocks = parseBlocks(text, 0);
   const named = blocks.flatMap(({ node }) => (node.type === "definition" ? [node] : []));
   const names = named.length ? new Map(named.map((node) => [node.identifier, node])) : NO_NAMES;
@@ -89,7 +89,7 @@ function readWhole(text: string): Read {
 
 interface BlockProps {
   block: Block;
-  names: Names;
+  names: Definitions;
 }
 
 const BlockView = memo(
@@ -97,11 +97,11 @@ const BlockView = memo(
   (one, other) => one.block.source === other.block.source && one.names === other.names,
 );
 
-function renderChildren(node: Parents, names: Names): ReactNode {
+function renderChildren(node: Parents, names: Definitions): ReactNode {
   return node.children.map((child, at) => <Fragment key={at}>{renderNode(child, names)}</Fragment>);
 }
 
-function renderNode(node: Nodes, names: Names): ReactNode {
+function renderNode(node: Nodes, names: Definitions): ReactNode {
   switch (node.type) {
     case "text":
       return <PlainText text={node.value} />;
@@ -192,7 +192,7 @@ function renderLink(url: string, words: ReactNode): ReactNode {
   );
 }
 
-function renderItem(node: Extract<Nodes, { type: "listItem" }>, names: Names): ReactNode {
+function renderItem(node: Extract<Nodes, { type: "listItem" }>, names: Definitions): ReactNode {
   const isTask = typeof node.checked === "boolean";
   return (
     <li className={isTask ? "task" : undefined}>
@@ -220,7 +220,7 @@ function Code({ text, language }: { text: string; language: string }) {
   );
 }
 
-function TableView({ table, names }: { table: Table; names: Names }) {
+function TableView({ table, names }: { table: Table; names: Definitions }) {
   const [head, ...rows] = table.children;
   const renderCells = (row: TableCell[], tag: "th" | "td") =>
     row.map((cell, at) => {

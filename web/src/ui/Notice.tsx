@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useWords } from "../i18n";
-import { type Explanation, explainProblem } from "../problems";
+import { type Explanation, explainProblem, rewriteMessage } from "../problems";
 import { Button } from "./Button";
 import { Icon, type IconName } from "./Icon";
 
@@ -29,6 +29,11 @@ export function ExplanationText({ text, detail }: Explanation) {
       )}
     </>
   );
+}
+
+/** A message of the server that stands alone. */
+export function ServerMessage({ text }: { text: string }) {
+  return rewriteMessage(text, useWords().errors);
 }
 
 /** What went wrong. */

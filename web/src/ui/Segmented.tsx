@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { Icon, type IconName } from "./Icon";
 
-interface Choice<Value extends string> {
+interface SegmentedChoice<Value extends string> {
   value: Value;
   label: string;
   icon?: IconName;
@@ -9,7 +9,7 @@ interface Choice<Value extends string> {
 
 interface SegmentedProps<Value extends string> {
   label: string;
-  choices: Choice<Value>[];
+  choices: SegmentedChoice<Value>[];
   value: Value;
   onChange: (value: Value) => void;
   /** Show icons only; the words stay for who listens. */

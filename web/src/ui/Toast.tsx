@@ -20,7 +20,7 @@ interface ToastContent {
   undo?: () => Promise<unknown> | void;
 }
 
-interface Shown extends ToastContent {
+interface ShownToast extends ToastContent {
   id: number;
 }
 
@@ -45,7 +45,7 @@ export function useToasts(): Toasts {
 
 /** Shows toasts above everything inside it. */
 export function ToastProvider({ children }: { children: ReactNode }) {
-  const [shown, setShown] = useState<Shown[]>([]);
+  const [shown, setShown] = useState<ShownToast[]>([]);
   const last = useRef(0);
   const region = useRef<HTMLDivElement>(null);
   const before = useRef<HTMLElement | null>(null);
@@ -80,7 +80,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 }
 
 interface ToastCardProps {
-  toast: Shown;
+  toast: ShownToast;
   onClose: () => void;
   /** Somebody has used one of its buttons: the focus must not vanish with it. */
   onLeave: () => void;

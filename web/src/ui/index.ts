@@ -6,7 +6,7 @@ export { Field, FieldError, Input, TextArea } from "./Field";
 export { Icon, type IconName, Logo } from "./Icon";
 export { Menu, type MenuItem } from "./Menu";
 export { Meter } from "./Meter";
-export { ExplanationText, Notice, ProblemNotice, ProblemText } from "./Notice";
+export { ExplanationText, Notice, ProblemNotice, ProblemText, ServerMessage } from "./Notice";
 export { PageHead, useTitle } from "./PageHead";
 export { SearchBox } from "./SearchBox";
 export { Segmented } from "./Segmented";

@@ -33,7 +33,7 @@ test("what is in an export is told with its dates", () => {
   expect(listFound(PAST, en.memory.importing, makeFormat("en"))).toEqual([
     "1,204 conversations (ChatGPT, other) from Jan 2, 2023 to Oct 1, 2026",
     "30,000 new messages",
-    "35 saved memories",
+    "35 saved facts",
     "1 fact found in your own messages, for you to review",
   ]);
   expect(listFound(PAST, zhTW.memory.importing, makeFormat("zh-TW"))[0]).toBe(

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
@@ -239,11 +239,15 @@ class LimitFound(JsonModel):
     meaning: str
 
 
+# The report is for the operator's terminal; its sentences are put into the client's language.
+Localized = Annotated[str, AfterValidator(problems.localize)]
+
+
 class ProblemFound(JsonModel):
     """An error or a warning."""
 
     level: Literal["error", "warning"]
-    message: str
+    message: Localized
 
 
 class Status(JsonModel):
@@ -254,7 +258,7 @@ class Status(JsonModel):
     files: list[FileFound]
     limits: list[LimitFound]
     parts: dict[str, str]
-    last_error: dict[str, str] | None
+    last_error: dict[str, Localized] | None
     problems: list[ProblemFound]
     index: Progress
     conversations: KeptConversations

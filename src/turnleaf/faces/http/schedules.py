@@ -14,7 +14,7 @@ from turnleaf.assistant import Assistant
 from turnleaf.core import schedules
 from turnleaf.core.schedules import State
 from turnleaf.core.serialization import to_iso
-from turnleaf.faces.http.problems import document_problems
+from turnleaf.faces.http.problems import document_problems, localize
 from turnleaf.faces.http.repeats import REPEATABLE
 from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
@@ -52,7 +52,7 @@ class RunView(JsonModel):
     def of(cls, run: schedules.Run, assistant: Assistant) -> Self:
         """Return a run's form as it is now."""
         record = schedules.run_to_json(schedules.as_of_now(run, assistant.now()))
-        error = run.error and redact(run.error, assistant)
+        error = run.error and localize(redact(run.error, assistant))
         return cls.model_validate({**record, "error": error})
 
 

@@ -133,7 +133,7 @@ export function FactList({ ref, facts, sorting, selected, onSelect, onChanged, o
     <div ref={list} className="fact-groups" onKeyDown={onKeyDown}>
       {chunks.map(({ parts, rows }, at) => (
         <Chunk key={at} rows={rows} isNeeded={at === 0 || holds(parts, current) || holds(parts, edited?.id)}>
-          {() => parts.map((part) => <Part key={part.group.category ?? ""} part={part} drawRow={drawRow} />)}
+          {() => parts.map((part) => <GroupPart key={part.group.category ?? ""} part={part} drawRow={drawRow} />)}
         </Chunk>
       ))}
       <p className="fact-keys">{words.keys}</p>
@@ -141,13 +141,13 @@ export function FactList({ ref, facts, sorting, selected, onSelect, onChanged, o
   );
 }
 
-interface PartProps {
+interface GroupPartProps {
   part: FactPart;
   drawRow: (fact: Fact, place: number, size: number) => React.ReactNode;
 }
 
 /** The facts of a category, or some of them; only the first part has the heading. */
-function Part({ part: { group, start, facts }, drawRow }: PartProps) {
+function GroupPart({ part: { group, start, facts }, drawRow }: GroupPartProps) {
   const words = useWords().memory.facts;
   const size = group.facts.length;
   const name = group.category ?? words.uncategorised;

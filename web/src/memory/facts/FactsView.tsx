@@ -4,7 +4,7 @@ import { useFormat, useWords } from "../../i18n";
 import { buildAddress, go, useRoute } from "../../route";
 import { useServerEvent } from "../../serverEvents";
 import { Button, EmptyState, LinkButton, Meter, Notice, ProblemNotice, SearchBox, Skeleton } from "../../ui";
-import { type Loaded, useLoaded } from "../../useLoaded";
+import { type LoadedValue, useLoaded } from "../../useLoaded";
 import { AddFact } from "./AddFact";
 import { FactFilters } from "./FactFilters";
 import { FactList, type FactListHandle } from "./FactList";
@@ -13,7 +13,7 @@ import { EVERYTHING, filterFacts, isFiltering } from "./factFilter";
 import { groupByCategory } from "./factGroups";
 import { SearchResults } from "./SearchResults";
 
-interface Facts {
+interface LoadedFacts {
   facts: Fact[];
   /** The ids of those that an answer rests on. */
   used: string[];
@@ -35,7 +35,7 @@ export function FactsView() {
         <div className="facts-main">
           {query.trim() ? <SearchResults query={query} /> : <FactsOrNothing loaded={loaded} list={list} />}
         </div>
-        {(loaded.value || !loaded.problem) && <Room facts={loaded.value} onCategory={(name) => list.current?.goTo(name)} />}
+        {(loaded.value || !loaded.problem) && <CapacityPanel facts={loaded.value} onCategory={(name) => list.current?.goTo(name)} />}
       </div>
     </div>
   );
@@ -60,7 +60,7 @@ function useQuery(): [string, (query: string) => void] {
   return [query, change];
 }
 
-function FactsOrNothing({ loaded, list }: { loaded: Loaded<Facts>; list: RefObject<FactListHandle | null> }) {
+function FactsOrNothing({ loaded, list }: { loaded: LoadedValue<LoadedFacts>; list: RefObject<FactListHandle | null> }) {
   const { value, problem, reload, set } = loaded;
   if (!value) return problem ? <ProblemNotice problem={problem} onRetry={reload} /> : <Skeleton lines={8} />;
   return (
@@ -176,7 +176,7 @@ function listCategories(facts: Fact[]): string[] {
 }
 
 /** How much room is left, and where to find what. */
-function Room({ facts, onCategory }: { facts: Facts | null; onCategory: (name: string | null) => void }) {
+function CapacityPanel({ facts, onCategory }: { facts: LoadedFacts | null; onCategory: (name: string | null) => void }) {
   const words = useWords().memory.facts;
   const format = useFormat();
   const stats = useLoaded((signal) => api.getStats(signal), [facts]);

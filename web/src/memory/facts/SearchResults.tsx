@@ -5,18 +5,18 @@ import { useFormat, useWords } from "../../i18n";
 import { useServerEvent } from "../../serverEvents";
 import { Badge, EmptyState, Icon, type IconName, ProblemNotice, Segmented, Skeleton } from "../../ui";
 import { useLoaded } from "../../useLoaded";
-import { Marked } from "./Marked";
+import { MarkedText } from "./MarkedText";
 
 const LIMIT = 20;
 const ICONS: Record<HitSource, IconName> = { memory: "leaf", older: "leaf", daily: "calendar", conversations: "chat" };
 const PLACES = Object.keys(ICONS) as HitSource[];
-type Where = HitSource | "everywhere";
+type SearchScope = HitSource | "everywhere";
 
 /** What fits best, from everywhere or from one place. */
 export function SearchResults({ query }: { query: string }) {
   const { memory, hits } = useWords();
   const words = memory.search;
-  const [where, setWhere] = useState<Where>("everywhere");
+  const [where, setWhere] = useState<SearchScope>("everywhere");
   const source = where === "everywhere" ? undefined : where;
   const options = { limit: LIMIT, source, explain: true };
   const found = useLoaded((signal) => api.search(query, options, signal), [query, source]);
@@ -26,7 +26,7 @@ export function SearchResults({ query }: { query: string }) {
     if (done === total) found.reload();
   });
 
-  const choices: { value: Where; label: string }[] = [
+  const choices: { value: SearchScope; label: string }[] = [
     { value: "everywhere", label: words.everywhere },
     ...PLACES.map((value) => ({ value, label: hits.sources[value] })),
   ];
@@ -49,7 +49,7 @@ export function SearchResults({ query }: { query: string }) {
         <ol role="list" className="card hits">
           {results.map((hit, rank) => (
             <li key={rank}>
-              <Result hit={hit} />
+              <HitRow hit={hit} />
             </li>
           ))}
         </ol>
@@ -58,7 +58,7 @@ export function SearchResults({ query }: { query: string }) {
   );
 }
 
-function Result({ hit }: { hit: Hit }) {
+function HitRow({ hit }: { hit: Hit }) {
   const { memory, hits: words } = useWords();
   const format = useFormat();
   const { speakers } = memory.search;
@@ -66,7 +66,7 @@ function Result({ hit }: { hit: Hit }) {
   const inside = (
     <>
       <p className="hit-text">
-        <Marked text={hit.text} terms={hit.terms} />
+        <MarkedText text={hit.text} terms={hit.terms} />
       </p>
       <p className="hit-meta">
         <Badge>
@@ -79,7 +79,7 @@ function Result({ hit }: { hit: Hit }) {
         {isForeign(hit) && <Badge tone="warn">{words.foreign}</Badge>}
         {!hit.shown && <Badge>{words.notShown}</Badge>}
         {hit.newer && <span>{words.replaced(format.date(hit.newer.since), hit.newer.content)}</span>}
-        <Score hit={hit} />
+        <HitScore hit={hit} />
       </p>
     </>
   );
@@ -93,7 +93,7 @@ function Result({ hit }: { hit: Hit }) {
   );
 }
 
-function Score({ hit }: { hit: Hit }) {
+function HitScore({ hit }: { hit: Hit }) {
   const words = useWords().hits;
   const format = useFormat();
   const fit = Math.min(hit.score ?? 0, 1);

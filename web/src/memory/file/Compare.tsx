@@ -6,10 +6,10 @@ import { EditorView } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useWords } from "../../i18n";
 import { Notice } from "../../ui";
-import { enableWriting, getText, type Look, styleEditor } from "./editor";
+import { enableWriting, getText, type EditorLook, styleEditor } from "./editor";
 import { mergeTexts } from "./threeWayMerge";
 
-export interface Versions {
+export interface ComparedVersions {
   /** What both were written from. */
   base: string;
   theirs: string;
@@ -22,15 +22,15 @@ export interface Comparison {
 }
 
 interface CompareProps {
-  versions: Versions;
-  look: Look;
+  versions: ComparedVersions;
+  look: EditorLook;
   ref: Ref<Comparison>;
 }
 
 interface Sides {
   theirs: string;
   yours: string;
-  look: Look;
+  look: EditorLook;
   names: { take: string; both: string; drop: string; keep: string; theirsLabel: string; yoursLabel: string };
   parent: HTMLElement;
 }
@@ -135,7 +135,7 @@ function makeChoice(words: string, kind: string, act: (event: MouseEvent) => voi
   button.textContent = words;
   button.addEventListener("mousedown", (event) => {
     event.preventDefault();
-    event.stopPropagation(); // the merge view would takeTheirs any press here for its own button
+    event.stopPropagation(); // the merge view would take any press here for one on its own button
   });
   button.addEventListener("click", act);
   return button;

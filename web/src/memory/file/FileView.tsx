@@ -10,8 +10,8 @@ import { useServerEvent } from "../../serverEvents";
 import { Button, FieldError, Icon, Notice, ProblemNotice, ProblemText, Skeleton, useToasts } from "../../ui";
 import { useLoaded } from "../../useLoaded";
 import { describeOrigin } from "../factOrigins";
-import { Compare, type Comparison, type Versions } from "./Compare";
-import { getText, jumpTo, type Look, newState, replaceText } from "./editor";
+import { Compare, type Comparison, type ComparedVersions } from "./Compare";
+import { getText, jumpTo, type EditorLook, newState, replaceText } from "./editor";
 import { getUnsaved, keepUnsaved, useUnsaved } from "./unsavedFile";
 import "./file.css";
 
@@ -25,12 +25,12 @@ export default function FileView() {
 }
 
 /** What is known of the file: the version that the editor's text was written from, and a newer one. */
-interface Known {
+interface KnownFile {
   base: MainMemory;
   newer: MainMemory | null;
 }
 
-interface Comparing extends Versions {
+interface OpenComparison extends ComparedVersions {
   newer: MainMemory;
 }
 
@@ -39,10 +39,10 @@ function FileEditor({ first }: { first: MainMemory }) {
   const toasts = useToasts();
   const look = useLook(first);
   const isUnsaved = useUnsaved();
-  const known = useRef<Known>(restoreKnown(first));
+  const known = useRef<KnownFile>(restoreKnown(first));
   const comparison = useRef<Comparison>(null);
   const [hasNewer, setNewer] = useState(known.current.newer !== null);
-  const [comparing, setComparing] = useState<Comparing | null>(null);
+  const [comparing, setComparing] = useState<OpenComparison | null>(null);
   const [isSaving, setSaving] = useState(false);
   const [error, setError] = useState<ReactNode>(null);
   const heard = useRef<string | null>(null);
@@ -76,7 +76,7 @@ function FileEditor({ first }: { first: MainMemory }) {
   });
   useServerEvent("hello", lookAgain);
 
-  const compare = (versions: Omit<Versions, "theirs">, newer: MainMemory) => {
+  const compare = (versions: Omit<ComparedVersions, "theirs">, newer: MainMemory) => {
     known.current.newer = newer;
     setComparing({ ...versions, theirs: newer.content, newer });
   };
@@ -146,7 +146,7 @@ function FileEditor({ first }: { first: MainMemory }) {
       {comparing && <Compare key={comparing.newer.etag} ref={comparison} versions={comparing} look={look} />}
       <div className="file-writing" hidden={comparing !== null}>
         <div className="card editor editor-file" ref={box} />
-        {hasNewer && <Elsewhere onCompare={startComparing} />}
+        {hasNewer && <ChangedElsewhereNotice onCompare={startComparing} />}
         <p className="file-hint">{words.memory.file.hint}</p>
       </div>
     </div>
@@ -166,7 +166,7 @@ function FileState({ file, isUnsaved }: { file: string; isUnsaved: boolean }) {
   );
 }
 
-function Elsewhere({ onCompare }: { onCompare: () => void }) {
+function ChangedElsewhereNotice({ onCompare }: { onCompare: () => void }) {
   const words = useWords().memory.file;
   return (
     <Notice tone="warn">
@@ -181,7 +181,7 @@ function Elsewhere({ onCompare }: { onCompare: () => void }) {
 }
 
 /** Go on with what is not saved yet, or begin with the file. */
-function restoreKnown(file: MainMemory): Known {
+function restoreKnown(file: MainMemory): KnownFile {
   const draft = getUnsaved();
   if (!draft || draft.etag === file.etag) return { base: file, newer: null };
   return { base: { ...file, content: draft.base, etag: draft.etag }, newer: file };
@@ -193,7 +193,7 @@ function noteUnsaved(view: EditorView | null, base: MainMemory): void {
   keepUnsaved(isSame ? null : { state: view.state, base: base.content, etag: base.etag });
 }
 
-function useEditor(known: RefObject<Known>, look: Look) {
+function useEditor(known: RefObject<KnownFile>, look: EditorLook) {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
   const line = Number(useRoute().query.get("line"));
@@ -221,7 +221,7 @@ function useEditor(known: RefObject<Known>, look: Look) {
   return { box, editor };
 }
 
-function useLook(file: MainMemory): Look {
+function useLook(file: MainMemory): EditorLook {
   const { words, format } = useI18n();
   const own = words.memory.file;
   return {

@@ -20,7 +20,7 @@ import { tags } from "@lezer/highlight";
 import { readNonce } from "../../nonce";
 import { type Marking, showMarks } from "./factComments";
 
-export interface Look {
+export interface EditorLook {
   /** The text's name for who listens. */
   label: string;
   empty: string;
@@ -66,7 +66,7 @@ const bullets = ViewPlugin.fromClass(
 );
 
 /** Return what every editor of the file needs, in whatever arrangement. */
-export function styleEditor(look: Look, text: string): Extension {
+export function styleEditor(look: EditorLook, text: string): Extension {
   return [
     EditorView.cspNonce.of(readNonce()),
     EditorView.lineWrapping,
@@ -79,7 +79,7 @@ export function styleEditor(look: Look, text: string): Extension {
 }
 
 /** Return what an editor needs in which one can write. */
-export function enableWriting(look: Look): Extension {
+export function enableWriting(look: EditorLook): Extension {
   return [
     history(),
     search({ top: true }),
@@ -99,7 +99,7 @@ function findSeparator(text: string): string {
 }
 
 /** Begin to edit a text. */
-export function newState(text: string, look: Look): EditorState {
+export function newState(text: string, look: EditorLook): EditorState {
   return EditorState.create({ doc: text, extensions: [enableWriting(look), styleEditor(look, text)] });
 }
 

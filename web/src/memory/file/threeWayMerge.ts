@@ -2,7 +2,7 @@
 
 import { diff } from "@codemirror/merge";
 
-interface Merged {
+interface MergeResult {
   text: string;
   /** How many places both changed, each in another way; there the text is yours. */
   conflicts: number;
@@ -19,7 +19,7 @@ const FIRST_CODE = 0x20;
 const LAST_CODE = 0xd7ff;
 
 /** Put their changes into your text wherever they do not touch what you changed. */
-export function mergeTexts(base: string, theirs: string, yours: string): Merged {
+export function mergeTexts(base: string, theirs: string, yours: string): MergeResult {
   const [old, left, right] = [base, theirs, yours].map(splitLines) as [string[], string[], string[]];
   const codes = assignCodes([old, left, right]);
   if (!codes) return { text: yours, conflicts: 1 };
@@ -47,7 +47,7 @@ function diffLines(old: string[], now: string[], codes: Map<string, string>): Ed
   }));
 }
 
-function mergeEdits(old: string[], theirs: readonly Edit[], yours: readonly Edit[]): Merged {
+function mergeEdits(old: string[], theirs: readonly Edit[], yours: readonly Edit[]): MergeResult {
   const left = [...theirs];
   const right = [...yours];
   const lines: string[] = [];

@@ -4,25 +4,25 @@ import type { EditorState } from "@codemirror/state";
 import { useSyncExternalStore } from "react";
 import { askBeforeReload } from "../../unsavedChanges";
 
-interface Draft {
+interface UnsavedFile {
   state: EditorState;
   /** The text that was loaded, and its version. */
   base: string;
   etag: string;
 }
 
-let draft: Draft | null = null;
+let draft: UnsavedFile | null = null;
 const listeners = new Set<() => void>();
 
 askBeforeReload(() => draft !== null);
 
 /** Return what is not saved yet. */
-export function getUnsaved(): Draft | null {
+export function getUnsaved(): UnsavedFile | null {
   return draft;
 }
 
 /** Keep what is not saved yet; null when all is. */
-export function keepUnsaved(next: Draft | null): void {
+export function keepUnsaved(next: UnsavedFile | null): void {
   const isNews = (draft === null) !== (next === null);
   draft = next;
   if (!isNews) return;

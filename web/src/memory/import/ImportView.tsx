@@ -5,8 +5,8 @@ import { api, type Import, isAborted } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress } from "../../route";
 import { useServerEvent } from "../../serverEvents";
-import { Button, Icon, LinkButton, Meter, Notice, ProblemNotice, Skeleton } from "../../ui";
-import { type Loaded, useLoaded } from "../../useLoaded";
+import { Button, Icon, LinkButton, Meter, Notice, ProblemNotice, ServerMessage, Skeleton } from "../../ui";
+import { type LoadedValue, useLoaded } from "../../useLoaded";
 import { ModelReading } from "./ModelReading";
 import { findStep, isNothingNew, listFound } from "./importReport";
 import "./import.css";
@@ -74,19 +74,19 @@ export default function ImportView() {
       {problem !== null && <ProblemNotice problem={problem} />}
       {!latest.value && !sending && !latest.problem && <Skeleton lines={5} />}
       {sending ? (
-        <Running label={words.sending(sending.name)} done={sending.sent} all={sending.size} onStop={sending.stop} />
+        <RunningImport label={words.sending(sending.name)} done={sending.sent} all={sending.size} onStop={sending.stop} />
       ) : (
         <>
-          {latest.value && step === "choose" && <Choice onFile={(file) => void send(file)} />}
+          {latest.value && step === "choose" && <FileChoice onFile={(file) => void send(file)} />}
           {now && (step === "read" || step === "import") && (
-            <Running
+            <RunningImport
               label={(step === "read" ? words.reading : words.importing)(now.name)}
               done={now.done}
               all={now.total}
               onStop={() => void act(() => api.stopImport(now.id))}
             />
           )}
-          {now && !isChoosing && <Outcome of={now} isNews={hasActed} act={act} onAnother={() => setChoosing(true)} />}
+          {now && !isChoosing && <ImportOutcome of={now} isNews={hasActed} act={act} onAnother={() => setChoosing(true)} />}
           {latest.value && step !== "read" && step !== "import" && step !== "found" && <ModelReading key={now?.id} />}
         </>
       )}
@@ -94,7 +94,7 @@ export default function ImportView() {
   );
 }
 
-function Choice({ onFile }: { onFile: (file: File) => void }) {
+function FileChoice({ onFile }: { onFile: (file: File) => void }) {
   const words = useWords().memory.importing;
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -135,14 +135,14 @@ function Choice({ onFile }: { onFile: (file: File) => void }) {
   );
 }
 
-interface RunningProps {
+interface RunningImportProps {
   label: string;
   done: number;
   all: number;
   onStop: () => void;
 }
 
-function Running({ label, done, all, onStop }: RunningProps) {
+function RunningImport({ label, done, all, onStop }: RunningImportProps) {
   const words = useWords().memory.importing;
   const format = useFormat();
   const told = all ? words.of(format.bytes(Math.min(done, all)), format.bytes(all)) : "\u00a0";
@@ -158,7 +158,7 @@ function Running({ label, done, all, onStop }: RunningProps) {
   );
 }
 
-interface OutcomeProps {
+interface ImportOutcomeProps {
   of: Import;
   /** Somebody waited for it here, so that the focus goes to it. */
   isNews: boolean;
@@ -167,45 +167,45 @@ interface OutcomeProps {
 }
 
 /** What was found or what came in, and what can be done next. */
-function Outcome({ of, isNews, act, onAnother }: OutcomeProps) {
+function ImportOutcome({ of, isNews, act, onAnother }: ImportOutcomeProps) {
   const words = useWords().memory.importing;
   const step = findStep(of);
-  if (step === "found") return <Found of={of} isNews={isNews} act={act} />;
-  if (step === "done") return <Done of={of} isNews={isNews} onAnother={onAnother} />;
+  if (step === "found") return <FoundImport of={of} isNews={isNews} act={act} />;
+  if (step === "done") return <FinishedImport of={of} isNews={isNews} onAnother={onAnother} />;
   if (step !== "stopped" && step !== "failed") return null;
   return (
-    <Card title={(step === "failed" ? words.failedTitle : words.stoppedTitle)(of.name)} isNews={isNews}>
-      {step === "failed" ? <Notice tone="danger">{of.problem}</Notice> : <p>{words.stoppedText}</p>}
+    <ImportCard title={(step === "failed" ? words.failedTitle : words.stoppedTitle)(of.name)} isNews={isNews}>
+      {step === "failed" ? <Notice tone="danger">{of.problem && <ServerMessage text={of.problem} />}</Notice> : <p>{words.stoppedText}</p>}
       <div className="import-actions">
         <Button icon="plus" onClick={onAnother}>
           {words.another}
         </Button>
       </div>
-    </Card>
+    </ImportCard>
   );
 }
 
-function Found({ of, isNews, act }: Omit<OutcomeProps, "onAnother">) {
+function FoundImport({ of, isNews, act }: Omit<ImportOutcomeProps, "onAnother">) {
   const words = useWords().memory.importing;
   return (
-    <Card title={words.foundTitle(of.name)} isNews={isNews}>
+    <ImportCard title={words.foundTitle(of.name)} isNews={isNews}>
       {isNothingNew(of.imported) && <p>{words.nothingNew}</p>}
-      <Lines of={of} />
+      <ReportLines of={of} />
       <div className="import-actions">
         <Button tone="primary" icon="check" onClick={() => void act(() => api.startImport(of.id))}>
           {words.start}
         </Button>
         <Button onClick={() => void act(() => api.stopImport(of.id))}>{words.discard}</Button>
       </div>
-    </Card>
+    </ImportCard>
   );
 }
 
-function Done({ of, isNews, onAnother }: Omit<OutcomeProps, "act">) {
+function FinishedImport({ of, isNews, onAnother }: Omit<ImportOutcomeProps, "act">) {
   const words = useWords().memory.importing;
   return (
-    <Card title={words.doneTitle(of.name)} isNews={isNews}>
-      <Lines of={of} />
+    <ImportCard title={words.doneTitle(of.name)} isNews={isNews}>
+      <ReportLines of={of} />
       <p>{words.searchable}</p>
       <MeaningProgress />
       <div className="import-actions">
@@ -228,11 +228,11 @@ function Done({ of, isNews, onAnother }: Omit<OutcomeProps, "act">) {
           {words.another}
         </Button>
       </div>
-    </Card>
+    </ImportCard>
   );
 }
 
-function Card({ title, isNews, children }: { title: string; isNews: boolean; children: ReactNode }) {
+function ImportCard({ title, isNews, children }: { title: string; isNews: boolean; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (isNews) heading.current?.focus();
@@ -247,7 +247,7 @@ function Card({ title, isNews, children }: { title: string; isNews: boolean; chi
   );
 }
 
-function Lines({ of: { imported } }: { of: Import }) {
+function ReportLines({ of: { imported } }: { of: Import }) {
   const words = useWords().memory.importing;
   const format = useFormat();
   return (
@@ -259,7 +259,7 @@ function Lines({ of: { imported } }: { of: Import }) {
       </ul>
       {imported.problems.map((problem) => (
         <Notice key={problem} tone="warn">
-          {problem}
+          <ServerMessage text={problem} />
         </Notice>
       ))}
       {imported.leftOut.length > 0 && (
@@ -280,7 +280,7 @@ function Lines({ of: { imported } }: { of: Import }) {
 function MeaningProgress() {
   const words = useWords().memory.importing;
   const format = useFormat();
-  const progress: Loaded<{ done: number; total: number }> = useLoaded(
+  const progress: LoadedValue<{ done: number; total: number }> = useLoaded(
     async (signal) => (await api.getStatus(signal)).index,
     [],
   );

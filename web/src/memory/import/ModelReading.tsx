@@ -3,7 +3,7 @@ import { api } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress } from "../../route";
 import { useServerEvent } from "../../serverEvents";
-import { Button, Field, Input, LinkButton, Meter, Notice, ProblemNotice } from "../../ui";
+import { Button, Field, Input, LinkButton, Meter, Notice, ProblemNotice, ServerMessage } from "../../ui";
 import { useLoaded } from "../../useLoaded";
 
 /** A model that looks for facts in what was imported: what that takes, and how far it is. */
@@ -38,7 +38,7 @@ export function ModelReading() {
     <section className="card import-card" aria-labelledby="reading-title">
       <h3 id="reading-title">{own.title}</h3>
       {problem !== null && <ProblemNotice problem={problem} />}
-      {now.problem && <Notice tone="danger">{now.problem}</Notice>}
+      {now.problem && <Notice tone="danger"><ServerMessage text={now.problem} /></Notice>}
       {isRunning ? (
         <>
           <Meter

@@ -1,14 +1,14 @@
 import type { PendingFact } from "../../api";
-import type { Loaded } from "../../useLoaded";
-import { Pending } from "./Pending";
-import { Recent } from "./Recent";
+import type { LoadedValue } from "../../useLoaded";
+import { PendingFacts } from "./PendingFacts";
+import { RecentlyLearned } from "./RecentlyLearned";
 
 /** What is pending review, and what was learned. */
-export function LearnedView({ pending }: { pending: Loaded<{ pending: PendingFact[] }> }) {
+export function LearnedView({ pending }: { pending: LoadedValue<{ pending: PendingFact[] }> }) {
   return (
     <div className="learned">
-      <Pending loaded={pending} />
-      <Recent />
+      <PendingFacts loaded={pending} />
+      <RecentlyLearned />
     </div>
   );
 }

@@ -2,9 +2,9 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { api, type PendingFact } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress } from "../../route";
-import { Button, Field, FieldError, Notice, ProblemNotice, ProblemText, TextArea, useToasts } from "../../ui";
+import { Button, Field, FieldError, Notice, ProblemNotice, ProblemText, ServerMessage, TextArea, useToasts } from "../../ui";
 import { isComposing } from "../../ui/keyboard";
-import type { Loaded } from "../../useLoaded";
+import type { LoadedValue } from "../../useLoaded";
 import { groupBySource, type PendingGroup, splitInto, takeFirst } from "./pendingGroups";
 import { Provenance } from "./Provenance";
 
@@ -16,7 +16,7 @@ const AT_ONCE = 25;
 const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 /** What is used only once somebody has accepted it. */
-export function Pending({ loaded }: { loaded: Loaded<{ pending: PendingFact[] }> }) {
+export function PendingFacts({ loaded }: { loaded: LoadedValue<{ pending: PendingFact[] }> }) {
   const words = useWords().memory.learned;
   const heading = useRef<HTMLHeadingElement>(null);
   const pending = loaded.value?.pending ?? [];
@@ -30,7 +30,7 @@ export function Pending({ loaded }: { loaded: Loaded<{ pending: PendingFact[] }>
         <p>{loaded.value && !pending.length ? words.nothingPending : words.pendingText}</p>
       </header>
       {loaded.problem && <ProblemNotice problem={loaded.problem} onRetry={loaded.reload} />}
-      {batch.problem && <Notice tone="warn">{batch.problem}</Notice>}
+      {batch.problem && <Notice tone="warn"><ServerMessage text={batch.problem} /></Notice>}
       {pending.length > 1 && (
         <div className="pending-all">
           <span role="status">{batch.progress ?? words.all(pending.length)}</span>
@@ -119,7 +119,7 @@ function DecideAll({ facts, batch, name, onDone }: DecideAllProps) {
 }
 
 interface PendingListProps {
-  loaded: Loaded<{ pending: PendingFact[] }>;
+  loaded: LoadedValue<{ pending: PendingFact[] }>;
   batch: Batch;
   /** The last of them was decided. */
   onEmpty: () => void;

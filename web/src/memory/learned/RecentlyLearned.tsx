@@ -11,7 +11,7 @@ const PAGE = 30;
 const MOST = 500;
 
 /** What was learned from conversations, the newest first, each with the words that it rests on. */
-export function Recent() {
+export function RecentlyLearned() {
   const words = useWords();
   const own = words.memory.learned;
   const format = useFormat();
@@ -46,7 +46,7 @@ export function Recent() {
           </h3>
           <ol role="list" className="card learnings" aria-label={own.recentTitle}>
             {part.changes.map((change) => (
-              <Learning key={change.n} change={change} onUndone={loaded.reload} />
+              <LearnedChange key={change.n} change={change} onUndone={loaded.reload} />
             ))}
           </ol>
         </div>
@@ -64,7 +64,7 @@ export function Recent() {
   );
 }
 
-function Learning({ change, onUndone }: { change: Change; onUndone: () => void }) {
+function LearnedChange({ change, onUndone }: { change: Change; onUndone: () => void }) {
   const words = useWords();
   const own = words.memory.learned;
   const toasts = useToasts();

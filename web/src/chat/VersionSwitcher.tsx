@@ -2,16 +2,16 @@ import { useRef } from "react";
 import { useWords } from "../i18n";
 import { IconButton, useToasts } from "../ui";
 import { showVersion } from "./conversationLoading";
-import type { Stored } from "./turns";
+import type { StoredMessage } from "./turns";
 
-interface VersionsProps {
+interface VersionSwitcherProps {
   conversation: string;
-  of: Stored;
+  of: StoredMessage;
   isBusy: boolean;
 }
 
 /** Leads from one version of a message to the others. */
-export function Versions({ conversation, of, isBusy }: VersionsProps) {
+export function VersionSwitcher({ conversation, of, isBusy }: VersionSwitcherProps) {
   const words = useWords().chat;
   const toasts = useToasts();
   const place = useRef<HTMLDivElement>(null);
