@@ -21,7 +21,7 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted_model import list_events, next_event
-from tests.standins.wire import Raw
+from tests.standins.wire import RawResponse
 from tests.torture.editors import until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
@@ -471,7 +471,7 @@ def test_what_is_no_answer_at_all_is_an_error(chat: ChatApi, body: bytes) -> Non
 
 
 def test_a_server_that_speaks_something_else_is_an_error(chat: ChatApi) -> None:
-    chat.replies.append(Raw(0, b"SSH-2.0-dropbear\r\n"))
+    chat.replies.append(RawResponse(0, b"SSH-2.0-dropbear\r\n"))
     message = error_of(lambda: list(openai_at(chat).stream(asking())))
     assert message.startswith(chat.url)
 
@@ -575,7 +575,7 @@ def test_no_proxy_stands_before_loopback(chat: ChatApi, monkeypatch: pytest.Monk
 def test_no_redirect_is_followed(chat: ChatApi) -> None:
     with ChatApi() as elsewhere:
         location = {"Location": f"{elsewhere.url}/chat/completions"}
-        chat.replies.append(Raw(307, b"{}", location))
+        chat.replies.append(RawResponse(307, b"{}", location))
         elsewhere.answer("Gotcha.")
         error_of(lambda: list(openai_at(chat).stream(asking())))
         assert elsewhere.requests == []
@@ -888,7 +888,7 @@ def count_sockets() -> int:
 def test_refusals_of_many_servers_are_told_apart(
     chat: ChatApi, status: int, body: object, kind: str
 ) -> None:
-    reply = Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
+    reply = RawResponse(status, json.dumps(body).encode(), {"Retry-After": "60"})
     chat.replies.append(reply)
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.page.browsing import (
-    Profile,
+    BrowserProfile,
     Visit,
     answers,
     begin_conversation,
@@ -78,13 +78,13 @@ def town(shared_town: Town) -> Town:
 
 
 @pytest.fixture(scope="module")
-def town_profile(browser: Browser, shared_town: Town) -> Profile:
+def town_profile(browser: Browser, shared_town: Town) -> BrowserProfile:
     """A profile for the visits to that server."""
-    return Profile(browser, shared_town.server.address)
+    return BrowserProfile(browser, shared_town.server.address)
 
 
 @pytest.fixture
-def visit(town: Town, town_profile: Profile) -> Iterator[Visit]:
+def visit(town: Town, town_profile: BrowserProfile) -> Iterator[Visit]:
     """A visit of whoever came by the link that the server printed."""
     with town_profile.visiting() as visit:
         yield come_by_link(town, visit)

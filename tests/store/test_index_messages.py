@@ -289,7 +289,7 @@ def _stop(_done: int, _all: int) -> None:
 
 
 @dataclass
-class Memory:
+class MemoryFeed:
     """Messages in memory that say what changed, as any database may."""
 
     location: Path
@@ -313,7 +313,7 @@ class Memory:
 
 
 def test_any_feed_can_be_followed(tmp_path: Path) -> None:
-    feed = Memory(tmp_path / "feed")
+    feed = MemoryFeed(tmp_path / "feed")
     feed.location.touch()
     index = Index(tmp_path / "index.db", [feed])
     for at in range(10):

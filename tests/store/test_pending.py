@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG
-from tests.store.erasures import Stores, kill
+from tests.store.erasures import ErasureStores, kill
 from turnleaf.core.changes import Source
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -78,7 +78,7 @@ def test_what_a_kill_left_in_both_files_is_accepted(
 
 
 def test_a_kill_at_any_instant_leaves_it_in_one_place_or_the_other(tmp_path: Path) -> None:
-    stores = Stores(tmp_path / "data")
+    stores = ErasureStores(tmp_path / "data")
     stores.memory.add("mine")
     waiting = stores.pending.add("likes 茶", "喜好", source=NOTES)
     stores.close()

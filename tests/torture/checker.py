@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.torture.plan import Allowed, Step, Writer, disorder, find_allowed, judge
+from tests.torture.plan import Allowed, PlanStep, Writer, disorder, find_allowed, judge
 from tests.torture.subjects import Subject, open_subject
 
 ASIDE = re.compile(r"\.(corrupt|conflict)-")
@@ -55,9 +55,9 @@ class Case:
         return cls(**data, writers=[(Writer(**fields), list(said)) for fields, said in pairs])  # type: ignore[arg-type]
 
 
-def next_step(number: int) -> Step:
+def next_step(number: int) -> PlanStep:
     key = f"w{RESTARTER}k{number}"
-    return Step("add", "next", key, f"{key} v0 written after a restart.")
+    return PlanStep("add", "next", key, f"{key} v0 written after a restart.")
 
 
 def save(cases: Sequence[Case], path: Path) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from tests.torture.plan import Step
+from tests.torture.plan import PlanStep
 from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
@@ -44,7 +44,7 @@ MOVES = {"moves-md": "MEMORY.md", "moves-json": "memories.json"}
 
 
 class Subject(Protocol):
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         """Answer "ok", or "missing" when what the step speaks of is not there."""
 
     def texts(self) -> list[str]:
@@ -56,12 +56,12 @@ class Subject(Protocol):
     def close(self) -> None: ...
 
 
-class Conversations:
+class ConversationsSubject:
     def __init__(self, path: Path) -> None:
         self.store = ConversationStore(path)
         self.store.init()
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "clear":
             self.store.clear(step.room)
         else:
@@ -79,7 +79,7 @@ class Conversations:
         self.store.close()
 
 
-class Whole(Conversations):
+class WholeConversationsSubject(ConversationsSubject):
     """Conversations whose windows show one exchange each, and which keep all of them."""
 
     def __init__(self, path: Path) -> None:
@@ -96,7 +96,7 @@ class Whole(Conversations):
         return [text for messages in kept for text in exchanges(messages)]
 
 
-class TakenOver(Whole):
+class TakenOverSubject(WholeConversationsSubject):
     """Conversations in a database that takes over what an older version left beside it."""
 
     def __init__(self, path: Path) -> None:
@@ -118,7 +118,7 @@ class Memories:
         self.store.init()
         self.ids: dict[str, str] = {}
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "add":
             self.ids[step.key] = self.store.add(step.text, step.room).id
             return "ok"
@@ -142,7 +142,7 @@ class Memories:
 class Moves(Memories):
     """A memory whose facts go to the older ones, come back changed, or are forgotten there."""
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "add":
             memory = self.store.add(step.text, step.room)
             self.ids[step.key] = memory.id
@@ -164,7 +164,7 @@ class Daily:
     def __init__(self, path: Path) -> None:
         self.log = DailyLog(path, now=lambda: TODAY)
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         self.log.append(step.text)
         return "ok"
 
@@ -179,9 +179,9 @@ class Daily:
 
 
 OPENERS: dict[str, Callable[[Path], Subject]] = {
-    "conversations": Conversations,
-    "whole": Whole,
-    "takeover": TakenOver,
+    "conversations": ConversationsSubject,
+    "whole": WholeConversationsSubject,
+    "takeover": TakenOverSubject,
     "memories": Memories,
     "moves": Moves,
     "daily": Daily,

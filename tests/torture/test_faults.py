@@ -11,9 +11,9 @@ from tests.effort import LONG, sample, together
 from tests.torture.campaign import NOTHING, Start, aim, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
-from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
+from tests.torture.rig import USUAL, HitChild, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
 from tests.torture.test_power_cuts import MOST_CUTS, make_cases
 
@@ -30,7 +30,7 @@ STEPS = 10 if LONG else 2
 USUAL_KINDS = [kind for kind in KINDS if kind in USUAL]
 
 
-def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
+def bad_manners(hits: Sequence[HitChild]) -> dict[str, list[str]]:
     """What the workers said that nobody should, by the line at which each was hit."""
     found = {}
     for hit in hits:
@@ -55,7 +55,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     turns = [(Writer(kind, 1, STEPS), start(kind)) for kind in kinds]
     every_call = sorted({call for calls in FAULTS.values() for call in calls})
     bases = [copies(before.template, arena, 1, f"base-{one.kind}")[0] for one, before in turns]
-    undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
+    undisturbed = [ChildJob(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
     counted = count_calls(undisturbed, every_call, arena)
     groups = []
     for error, calls in FAULTS.items():

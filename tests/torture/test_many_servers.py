@@ -17,7 +17,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from tests.effort import LONG
-from tests.postgres import SAFE, Server
+from tests.postgres import SAFE, PostgresServer
 from tests.torture.editors import until
 from tests.torture.space_server import OPERATIONS, REPEATABLE, read_all
 from turnleaf.assistant import Assistant
@@ -154,7 +154,7 @@ def make_left_runs(address: str) -> None:
     spaces.close()
 
 
-def harass(database: Server, servers: list[OneServer], count: Callable[[], int]) -> None:
+def harass(database: PostgresServer, servers: list[OneServer], count: Callable[[], int]) -> None:
     """Kill servers and the database, each after some more acknowledged writes."""
 
     def kill_database() -> None:
@@ -184,7 +184,7 @@ def harass(database: Server, servers: list[OneServer], count: Callable[[], int])
 
 def test_every_acknowledged_write_is_there_once_and_each_schedule_ran_once(ground: Path) -> None:
     began = local_now()
-    database = Server(ground / "postgres", SAFE)
+    database = PostgresServer(ground / "postgres", SAFE)
     database.start()
     address = database.make_database("many")
     add_schedules(address)

@@ -11,7 +11,7 @@ import pytest
 from tests.torture.campaign import MOST_HITS, NOTHING, complaints, kill_each
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
 from tests.torture.rig import program
 from tests.torture.test_power_cuts import cut_everywhere
@@ -68,6 +68,6 @@ def test_the_simulated_disk_holds_what_the_real_one_does(arena: Path) -> None:
     place = arena / "place"
     place.mkdir()
     disk = Disk(str(place))
-    (calls,) = record([Job(Writer("sample-database", 1, 12), str(place))], arena)
+    (calls,) = record([ChildJob(Writer("sample-database", 1, 12), str(place))], arena)
     assert list(cuts(calls, disk))
     assert disk.tree() == tree_of(place)

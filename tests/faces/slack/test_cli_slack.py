@@ -28,7 +28,7 @@ LAST_LINE = "Press Ctrl-C to stop."
 TOKENS = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_APP_TOKEN": APP_TOKEN}
 
 
-class Running:
+class SlackProcess:
     """The program, and what it said at its start."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -64,9 +64,9 @@ def run_slack(slack: SlackApi, *python: str, **environ: str) -> Iterator[subproc
 
 
 @contextmanager
-def running(slack: SlackApi, *python: str, **environ: str) -> Iterator[Running]:
+def running(slack: SlackApi, *python: str, **environ: str) -> Iterator[SlackProcess]:
     with run_slack(slack, *python, **environ) as process:
-        yield Running(process)
+        yield SlackProcess(process)
 
 
 def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.postgres import SAFE, Server, empty_database
+from tests.postgres import SAFE, PostgresServer, empty_database
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.settings import find_database_limits
 from turnleaf.store.contracts import Stores
@@ -25,7 +25,7 @@ def locked_address() -> Iterator[str]:
     """The address of a database whose server asks for the password."""
     with tempfile.TemporaryDirectory(prefix="turnleaf-pg-") as folder:
         Path(folder).chmod(0o755)
-        server = Server(Path(folder) / "server", SAFE)
+        server = PostgresServer(Path(folder) / "server", SAFE)
         server.start()
         address = server.make_database("locked")
         with psycopg.connect(server.address("locked", "postgres"), autocommit=True) as admin:

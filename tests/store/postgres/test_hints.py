@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.postgres import empty_database, make_admin
-from tests.store.contracts.test_announcements import Listener
+from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import until
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
@@ -36,8 +36,8 @@ def open_space(address: str, name: str, program: str = "") -> PostgresStores:
 
 
 @contextmanager
-def subscribe(space: PostgresStores, look_seconds: float) -> Iterator[Listener]:
-    listener = Listener()
+def subscribe(space: PostgresStores, look_seconds: float) -> Iterator[AnnouncementListener]:
+    listener = AnnouncementListener()
     announcements = PostgresAnnouncements(
         space.place, space.space, local_now, look_seconds=look_seconds
     )

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from tests.postgres import empty_database, make_admin, share_server
-from tests.store.contracts.test_announcements import Listener
+from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import beside_database
@@ -160,7 +160,7 @@ def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> 
         open_space(other, "anna") as another,
         closing(announce(anna, look_seconds=0.05)) as announcements,
     ):
-        listener = Listener()
+        listener = AnnouncementListener()
         announcements.subscribe(listener)
         another.facts.add("茶")
         listener.wait_for("facts")
@@ -179,7 +179,7 @@ def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
         open_space(f"{address}?application_name=other", "anna") as other,
         closing(announce(anna, look_seconds=10.0**6)) as announcements,
     ):
-        listener = Listener()
+        listener = AnnouncementListener()
         announcements.subscribe(listener)
         other.facts.add("茶")
         listener.wait_for("facts")
