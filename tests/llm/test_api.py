@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -35,7 +36,6 @@ SCHEMA = {
     "required": ["facts"],
     "additionalProperties": False,
 }
-SILENT_SECONDS = 2.0
 DEADLINE_SECONDS = 60
 
 FAILURES = [
@@ -95,11 +95,11 @@ class Side:
         return [each for each in messages if each["role"] != "system"]
 
 
-def openai_at(api: ChatApi, *, seconds: float = 30.0) -> ApiModel:
+def openai_at(api: ChatApi, *, seconds: float = DEADLINE_SECONDS) -> ApiModel:
     return ApiModel("openai", "gpt-5.4-mini", api_key=KEY, url=api.url, timeout_seconds=seconds)
 
 
-def anthropic_at(api: MessagesApi, *, seconds: float = 30.0) -> ApiModel:
+def anthropic_at(api: MessagesApi, *, seconds: float = DEADLINE_SECONDS) -> ApiModel:
     name = "claude-haiku-4-5"
     return ApiModel("anthropic", name, api_key=KEY, url=api.url, timeout_seconds=seconds)
 
@@ -129,7 +129,7 @@ def no_thread_is_left() -> Iterator[None]:
     running = [each for each in threading.enumerate() if each.name == "turnleaf-model"]
     for each in running:
         # A call that has just answered may still be on its way out.
-        each.join(30)
+        each.join(DEADLINE_SECONDS)
     assert [each for each in running if each.is_alive()] == []
 
 
@@ -418,17 +418,19 @@ def test_an_account_without_credit_is_not_asked_again(chat: ChatApi) -> None:
 def test_an_answer_that_stops_coming_is_an_error_after_a_while(
     chat: ChatApi, messages: MessagesApi
 ) -> None:
-    chat.stall("Half")
-    messages.stall("Half")
-    models = (
-        openai_at(chat, seconds=SILENT_SECONDS),
-        anthropic_at(messages, seconds=SILENT_SECONDS),
-    )
-    for model in models:
-        events = model.stream(asking())
-        assert next_event(events) == Text("Half")
-        message = error_of(lambda events=events: list(events))  # type: ignore[misc]
-        assert "said nothing for 2 s" in message
+    def hear_half(api: ChatApi | MessagesApi, model: ApiModel) -> tuple[list[Event], str]:
+        api.stall("Half")
+        heard: list[Event] = []
+        message = error_of(lambda: heard.extend(model.stream(asking())))
+        return heard, message
+
+    # A busy machine may not have said anything in so short a time.
+    for tries in (
+        (hear_half(chat, openai_at(chat, seconds=each)) for each in (0.5, 8, 60)),
+        (hear_half(messages, anthropic_at(messages, seconds=each)) for each in (0.5, 8, 60)),
+    ):
+        message = next(message for heard, message in tries if Text("Half") in heard)
+        assert re.search(r"said nothing for [\d.]+ s", message)
         assert "CLAUDE_TIMEOUT_MS" in message
 
 

@@ -24,7 +24,7 @@ from tests.page.browsing import (
     wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.serving import PageServer, lasting_port, run_server
+from tests.page.serving import PageServer, choose_lasting_port, run_server
 from turnleaf.core.messages import Message, NewMessage
 
 EXCHANGES = 200
@@ -84,7 +84,7 @@ def whole(page: Page) -> list[str]:
 def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    port = lasting_port()
+    port = choose_lasting_port()
     options = ("--port", str(port))
     with run_server(tmp_path / "data", *options) as server:
         server.memory.add("客廳的燈叫做小明")

@@ -11,7 +11,7 @@ from tests.page.browsing import PHONE, UNREACHABLE, Visit, fact, say, wait_until
 from tests.page.conftest import OTHER_NAME, Visiting
 from tests.page.judging import complaints
 from tests.page.proxying import PREFIX, run_proxy
-from tests.page.serving import PageServer, lasting_port, run_server
+from tests.page.serving import PageServer, choose_lasting_port, run_server
 
 LAMP = "客廳的燈叫做小明"
 STATUS_CODE = re.compile(r"/assets/StatusPage-[^/]+\.js$")
@@ -107,7 +107,7 @@ def test_it_works_below_a_prefix(server: PageServer, visits: Visiting) -> None:
 def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhile(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    data, port = tmp_path / "data", str(lasting_port())
+    data, port = tmp_path / "data", str(choose_lasting_port())
     with run_server(data, "--port", port) as server:
         visit = visits(server.address, is_patient=False)
         visit.expected.add(UNREACHABLE)

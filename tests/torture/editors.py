@@ -253,7 +253,7 @@ class EditorFigures:
         ]
 
 
-def settle(path: Path, seconds: float = 20.0) -> MemoryStore:
+def settle(path: Path, seconds: float = VISIBLE_SECONDS) -> MemoryStore:
     """Wait until a store has nothing to mend."""
     store = MemoryStore(path, settings=PLENTY)
     store.init()

@@ -113,7 +113,7 @@ def test_a_process_makes_no_more_connections_than_it_may(monkeypatch: pytest.Mon
 
 
 def test_a_statement_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNLEAF_DATABASE_SECONDS", "1")
+    monkeypatch.setenv("TURNLEAF_DATABASE_SECONDS", "5")
     with Stores.open(f"{empty_database()}&application_name=second") as stores:
         place = as_postgres(stores).place
         with pytest.raises(StorageError, match="statement timeout"):

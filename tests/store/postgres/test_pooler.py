@@ -15,6 +15,7 @@ from threading import Thread
 import psycopg
 import pytest
 
+from tests.page.serving import choose_lasting_port
 from tests.postgres import empty_database, make_admin, share_server
 from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import until
@@ -54,8 +55,7 @@ def port() -> Iterator[int]:
     assert program, "make test installs it"
     with tempfile.TemporaryDirectory(prefix="turnleaf-pool-") as folder:
         Path(folder).chmod(0o777)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            number = free.getsockname()[1]
+        number = choose_lasting_port()
         chosen = Path(folder) / "pgbouncer.ini"
         text = SETTINGS.format(server=share_server().folder, port=number, folder=folder)
         chosen.write_text(text)
