@@ -95,7 +95,7 @@ def test_a_file_can_do_none_of_this(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(file: TimedPlace, key: str) -> None:
+def test_what_is_no_name_is_refused_by_a_json_file(file: TimedPlace, key: str) -> None:
     store = file.open()
     for attempt in (
         lambda: store.add_exchange(key, "Q", "A"),

@@ -255,7 +255,7 @@ def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: ErasureSto
     assert find_traces(stores.folder, DOCUMENT) == []
 
 
-def test_a_fact_that_it_deleted_stays_deleted_and_can_be_brought_back(
+def test_no_trace_stays_of_the_wish_by_which_it_deleted_a_fact(
     stores: ErasureStores,
 ) -> None:
     mine = stores.memory.add("mine", source=MINE)
@@ -263,18 +263,6 @@ def test_a_fact_that_it_deleted_stays_deleted_and_can_be_brought_back(
     stores.erase(TALK)
     assert list_contents(stores.memory) == []
     assert find_traces(stores.folder, TALK) == []
-    stores.memory.undo()
-    assert list_contents(stores.memory) == ["mine"]
-
-
-def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
-    tmp_path: Path,
-) -> None:
-    for source in ("cli:session-9", DOCUMENT):
-        stores = ErasureStores(tmp_path / source)
-        stores.memory.add("a badger", source=from_source(DOCUMENT, "a badger"))
-        assert stores.erase(source).facts == 1
-        assert list_contents(stores.memory) == []
 
 
 def test_it_is_not_added_again_under_the_same_id(stores: ErasureStores) -> None:
@@ -341,13 +329,6 @@ def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(
     stores.erase(TALK)
     assert list_contents(stores.memory) == []
     assert stores.memory.undo() == []
-
-
-def test_nothing_of_an_erasure_can_be_undone(stores: ErasureStores) -> None:
-    stores.memory.add("a zebra", source=talk("zebra"))
-    stores.erase(TALK)
-    assert stores.memory.undo() == []
-    assert list_contents(stores.memory) == []
 
 
 def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: ErasureStores) -> None:

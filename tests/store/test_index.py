@@ -214,20 +214,15 @@ def test_rebuild_counts_the_passages_and_tells_of_its_progress(tmp_path: Path) -
 # What a hit says.
 
 
-def test_a_fact_says_where_it_stands(tmp_path: Path) -> None:
+def test_a_fact_says_in_which_file_and_line_it_stands(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "MEMORY.md")
     store.init()
     memory = store.add("使用者喜歡烏龍茶", "Drinks")
     hit = only(Index(tmp_path / "index.db", [store]).search("烏龍茶"))
     text = store.location.read_text(encoding="utf-8")
     line = 1 + text[: text.index("使用者")].count("\n")
-    assert hit.text == "使用者喜歡烏龍茶"
     assert (hit.source, hit.path, hit.line) == ("memory", store.location, line)
-    assert (hit.heading, hit.id) == ("Drinks", memory.id)
     assert hit.date == memory.created_at.astimezone().date().isoformat()
-    assert (hit.conversation, hit.speaker) == (None, None)
-    assert (hit.score, hit.vector) == (hit.bm25, None)
-    assert hit.score > 0.7
 
 
 def test_a_fact_in_json_is_found_as_well(tmp_path: Path) -> None:

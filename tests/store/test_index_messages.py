@@ -84,7 +84,7 @@ def test_a_search_does_not_chase_what_is_said_while_it_takes_in(
 
 
 @pytest.mark.parametrize("name", ["conversations.db", "conversations.json"])
-def test_a_message_says_who_said_it_when_and_where(tmp_path: Path, name: str) -> None:
+def test_a_message_says_in_which_file_and_where_in_it_it_is(tmp_path: Path, name: str) -> None:
     store = ConversationStore(tmp_path / "c" / name)
     store.add_messages("k", [says("which kettle?"), says("鐵壺", 1, "assistant")])
     hit = Index(tmp_path / "index.db", [store]).search("鐵壺")[0]

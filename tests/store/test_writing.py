@@ -160,7 +160,7 @@ def test_a_page_can_be_emptied_and_given_back(page: EditedFile) -> None:
     assert page.data() == before
 
 
-def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
+def test_an_array_is_written_with_the_version_that_was_read_and_not_with_another(
     array: EditedFile,
 ) -> None:
     store = fill_store(array)
@@ -190,7 +190,7 @@ def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
     assert [path.name for path in array.path.parent.glob("*.corrupt-*")] == []
 
 
-def test_no_limit_refuses_it(array: EditedFile) -> None:
+def test_no_limit_refuses_an_array(array: EditedFile) -> None:
     fill_store(array)
     full = array.open(memory_max_items=1, memory_max_chars=1)
     full.write(array.type_fact(full.text(), "much more"))
@@ -221,7 +221,7 @@ def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: 
 # The record
 
 
-def test_it_is_on_record_with_what_it_removed_changed_and_added(array: EditedFile) -> None:
+def test_an_array_is_on_record_with_what_it_removed_changed_and_added(array: EditedFile) -> None:
     store = fill_store(array)
     lamp, tea, _ = store.get_all()
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
@@ -272,7 +272,9 @@ def test_another_line_ending_everywhere_changes_no_fact(page: EditedFile) -> Non
 # Undo
 
 
-def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: EditedFile) -> None:
+def test_the_newest_array_is_undone_to_the_byte_and_its_facts_are_as_they_were(
+    array: EditedFile,
+) -> None:
     store = fill_store(array)
     before, facts = array.data(), store.get_all()
     store.write(array.type_fact(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
@@ -295,7 +297,7 @@ def test_one_after_another_is_undone_to_the_byte(array: EditedFile) -> None:
         assert array.data() == state
 
 
-def test_what_was_added_since_stays_when_it_is_undone(array: EditedFile) -> None:
+def test_what_was_added_to_an_array_since_stays_when_it_is_undone(array: EditedFile) -> None:
     store = fill_store(array)
     tea = store.get_all()[1]
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
