@@ -285,7 +285,7 @@ def measure(way: Way, scopes: Sequence[Scope], sample: QuestionSample) -> Eviden
     row = EvidenceRow(f"{way.name}, PostgreSQL" if way.database else way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
-        others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
+        others = leave_out(scopes, number) if way.is_varied else [scopes[number - 1]]
         filler = [one["text"] for other in others for one in other["docs"]]
         with record_dialogue(scope, way, filler) as asking:
             if way.is_asked_before:
@@ -313,7 +313,7 @@ def measure_bm25(
         database.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts.values()])
         for one in sample.choose(scope):
             found = match(database, one["text"])
-            shown = within(found, tokens) if tokens is not None else chars_within(found)
+            shown = take_within(found, tokens) if tokens is not None else chars_within(found)
             gold = [texts[name] for name in one["gold"]]
             row.add("\n".join(shown), gold, sum(map(estimate, shown)), 0)
         database.close()
@@ -364,7 +364,7 @@ def match(database: sqlite3.Connection, question: str) -> list[str]:
     return [text for (text,) in rows]
 
 
-def within(texts: Iterable[str], tokens: int) -> list[str]:
+def take_within(texts: Iterable[str], tokens: int) -> list[str]:
     """Return the first texts that have room."""
     shown: list[str] = []
     for text in texts:
@@ -426,7 +426,7 @@ def mix(texts: Sequence[str]) -> Iterator[str]:
         yield paragraph
 
 
-def without(scopes: Sequence[Scope], number: int) -> list[Scope]:
+def leave_out(scopes: Sequence[Scope], number: int) -> list[Scope]:
     """Return all dialogues but one, or that one if there is no other."""
     return [*scopes[:number], *scopes[number + 1 :]] or [*scopes]
 

@@ -47,16 +47,16 @@ class ModelUnderTest:
     def read_request(self, number: int = -1) -> str:
         """Return all that reached the model in one request, as text."""
         body: dict[str, Any] = self.api.requests[number].body
-        return "\n".join(texts([body.get("system"), body["messages"]]))
+        return "\n".join(list_texts([body.get("system"), body["messages"]]))
 
 
-def texts(part: object) -> list[str]:
+def list_texts(part: object) -> list[str]:
     if isinstance(part, str):
         return [part]
     if isinstance(part, list):
-        return [text for one in part for text in texts(one)]
+        return [text for one in part for text in list_texts(one)]
     if isinstance(part, dict):
-        return texts(part.get("text") or part.get("content"))
+        return list_texts(part.get("text") or part.get("content"))
     return []
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.standins.scripted_model import ScriptedModel
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
@@ -509,7 +509,7 @@ def test_what_was_missed_is_marked_while_others_take_all_the_room(
                 runner.begin(one.id)
             late = own.schedules.add(PROMPT, "0 9 * * *", zone="UTC").id
             clock.pass_time(hours=3, seconds=1)
-            until(lambda: bool(own.schedules.get(late).runs), DEADLINE_SECONDS)
+            wait_until(lambda: bool(own.schedules.get(late).runs), DEADLINE_SECONDS)
             model.may_answer.set()
         assert [run.state for run in own.schedules.get(late).runs] == ["missed"]
 

@@ -62,7 +62,7 @@ class ServerProcess:
             return refusal.code, refusal.read().decode()
 
     def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
-        """End it, and give its exit code and all that it said after the start."""
+        """End it, and return its exit code and all that it said after the start."""
         self.process.send_signal(by)
         code = self.process.wait(SECONDS)
         self._errors.seek(0)

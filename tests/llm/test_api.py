@@ -23,7 +23,7 @@ from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted_model import list_events, next_event
 from tests.standins.wire import RawResponse
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
 from turnleaf.errors import ModelError, SettingsError
@@ -150,7 +150,7 @@ def error_of(call: Callable[[], object]) -> str:
     return str(caught.value)
 
 
-def texts(message: dict[str, Any]) -> str:
+def list_texts(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "".join(each["text"] for each in content)
 
@@ -167,7 +167,7 @@ def test_the_history_and_the_message_are_sent_in_order(side: Side) -> None:
     side.answer("Yes.")
     history = (Message("user", "one"), Message("assistant", "two"))
     list(side.model.stream(asking("三", *history)))
-    assert [(each["role"], texts(each)) for each in side.messages] == [
+    assert [(each["role"], list_texts(each)) for each in side.messages] == [
         ("user", "one"),
         ("assistant", "two"),
         ("user", "三"),
@@ -304,7 +304,7 @@ def test_a_history_that_begins_with_the_assistant_is_taken(side: Side) -> None:
     side.answer("Yes.")
     list(side.model.stream(asking("hm", Message("assistant", "早安"))))
     assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
-    assert texts(side.messages[1]) == "早安"
+    assert list_texts(side.messages[1]) == "早安"
 
 
 def make_tool_call(call_id: str, text: str | None = None) -> Message:
@@ -645,7 +645,7 @@ def test_json_is_enforced_by_the_server(side: Side) -> None:
     wanted = body.get("response_format") or body["output_config"]["format"]
     assert wanted["type"] == "json_schema"
     assert "facts" in json.dumps(wanted)
-    assert texts(side.messages[0]) == "客廳的燈叫做小明"
+    assert list_texts(side.messages[0]) == "客廳的燈叫做小明"
 
 
 def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) -> None:
@@ -676,7 +676,7 @@ def list_formats(api: ChatApi) -> list[str]:
 
 
 def system_of(api: ChatApi) -> str:
-    return texts(api.requests[-1].body["messages"][0])
+    return list_texts(api.requests[-1].body["messages"][0])
 
 
 @pytest.mark.parametrize("status", [400, 404, 422, 500, 501])
@@ -701,7 +701,7 @@ def test_a_server_that_enforces_nothing_is_asked_in_words(side: Side) -> None:
     assert "response_format" not in again
     assert "output_config" not in again
     told = again.get("system") or again["messages"]
-    words = texts({"content": told} if "system" in again else told[0])
+    words = list_texts({"content": told} if "system" in again else told[0])
     assert words.startswith("Find facts.")
     assert '{"facts": [string, …]}' in words
 
@@ -862,7 +862,7 @@ def test_an_error_in_the_middle_of_an_answer_leaves_no_connection_open(chat: Cha
     chat.garbage(b'data: {"error": {"message": "Overloaded."}}\n\n')
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))
-    assert until(lambda: count_sockets() <= before, DEADLINE_SECONDS) is not None, caught
+    assert wait_until(lambda: count_sockets() <= before, DEADLINE_SECONDS) is not None, caught
 
 
 def count_sockets() -> int:

@@ -134,7 +134,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append(EmbeddingRequest(self.path, dict(self.headers), body))
         reply = self.server.replies.popleft() if self.server.replies else EndpointReply()
-        answer = right_answer(body["input"]) if reply.body is None else reply.body
+        answer = make_right_answer(body["input"]) if reply.body is None else reply.body
         if reply.status:
             self.answer(reply, answer)
         else:
@@ -159,7 +159,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-def right_answer(texts: list[str]) -> bytes:
+def make_right_answer(texts: list[str]) -> bytes:
     """Answer with each text's length, in the wrong order."""
     return answer(*({"index": n, "embedding": [len(t), 1.0]} for n, t in enumerate(texts)))
 
@@ -214,7 +214,7 @@ def unpack(vector: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
-def nearness(one: bytes, other: bytes) -> float:
+def measure_nearness(one: bytes, other: bytes) -> float:
     return sum(a * b for a, b in zip(unpack(one), unpack(other), strict=True))
 
 
@@ -227,7 +227,7 @@ def run(code: str, *folders: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def complaint(embedder: Embedder, *texts: str) -> str:
+def read_complaint(embedder: Embedder, *texts: str) -> str:
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed(texts or ["咖啡"])
     return str(caught.value)
@@ -247,7 +247,7 @@ def test_what_means_the_same_is_nearer_in_either_language(
     asked: str, meant: str, unrelated: str
 ) -> None:
     question, near, far = LocalEmbedder().embed([asked, meant, unrelated])
-    assert nearness(question, near) > nearness(question, far) + 0.3
+    assert measure_nearness(question, near) > measure_nearness(question, far) + 0.3
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,9 @@ def test_each_text_has_its_own_vector_whatever_stands_beside_it() -> None:
     texts = [*COFFEE, "", *TRAIN, "a" * 3000]
     together = LocalEmbedder().embed(texts)
     for text, vector in zip(texts, together, strict=True):
-        assert nearness(vector, *LocalEmbedder().embed([text])) == pytest.approx(1, abs=1e-5)
+        assert measure_nearness(vector, *LocalEmbedder().embed([text])) == pytest.approx(
+            1, abs=1e-5
+        )
     assert len(set(together)) == len(texts)
 
 
@@ -281,14 +283,14 @@ def test_lone_surrogates_are_left_out() -> None:
 def test_a_text_of_nothing_to_say_has_a_vector_of_length_one(text: str) -> None:
     (vector,) = LocalEmbedder().embed([text])
     assert len(vector) == 512 * 4
-    assert nearness(vector, vector) == pytest.approx(1, abs=1e-5)
+    assert measure_nearness(vector, vector) == pytest.approx(1, abs=1e-5)
 
 
 @brief
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
 def test_no_text_is_too_strange(text: str) -> None:
     (vector,) = LocalEmbedder().embed([text])
-    assert nearness(vector, vector) == pytest.approx(1, abs=1e-5)
+    assert measure_nearness(vector, vector) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_long_text_is_as_its_first_two_thousand_characters() -> None:
@@ -396,7 +398,7 @@ def test_an_answer_in_another_form_is_an_error(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder, body: bytes
 ) -> None:
     endpoint.replies.append(EndpointReply(body=body))
-    said = complaint(embedder)
+    said = read_complaint(embedder)
     assert "not a list of embeddings" in said
     assert "EMBEDDINGS_URL such as http://localhost:11434/v1" in said
     assert len(endpoint.asked) == 1
@@ -425,7 +427,7 @@ def test_vectors_that_cannot_be_right_are_an_error(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder, entries: list[dict[str, Any]], says: str
 ) -> None:
     endpoint.replies.append(EndpointReply(body=answer(*entries)))
-    said = complaint(embedder, "咖啡", "tea")
+    said = read_complaint(embedder, "咖啡", "tea")
     assert says in said
     assert "check that 'nomic' is a model for embeddings" in said
 
@@ -436,14 +438,14 @@ def test_the_dimension_is_the_same_in_every_batch(
     endpoint.replies.append(
         EndpointReply(body=answer(*(entry(1, 2, 3, index=n) for n in range(64))))
     )
-    assert "different dimensions" in complaint(embedder, *"a" * 65)
+    assert "different dimensions" in read_complaint(embedder, *"a" * 65)
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder
 ) -> None:
     endpoint.replies.append(EndpointReply(body=b" " * (64 * 1024**2 + 1)))
-    assert "more than 64 MB" in complaint(embedder)
+    assert "more than 64 MB" in read_complaint(embedder)
 
 
 def test_an_answer_that_trickles_is_not_waited_for(
@@ -452,7 +454,7 @@ def test_an_answer_that_trickles_is_not_waited_for(
     endpoint.replies.extend([EndpointReply(body=b" ", missing=9)] * 3)
     minutes = count(0, 60).__next__
     impatient = EndpointEmbedder(endpoint.url, "nomic", sleep=waits.append, clock=minutes)
-    assert "its answer took too long" in complaint(impatient)
+    assert "its answer took too long" in read_complaint(impatient)
 
 
 # The endpoint: what goes wrong, and what to do
@@ -489,7 +491,7 @@ def test_a_busy_server_is_asked_again(
 def test_an_endpoint_that_does_not_run_is_an_error_that_says_what_to_do(
     closed_url: str, waits: list[float]
 ) -> None:
-    said = complaint(EndpointEmbedder(closed_url, "nomic", sleep=waits.append), "咖啡", "茶")
+    said = read_complaint(EndpointEmbedder(closed_url, "nomic", sleep=waits.append), "咖啡", "茶")
     assert said == (
         f"{closed_url} cannot be reached (Connection refused); start it, or unset EMBEDDINGS_URL"
     )
@@ -500,7 +502,7 @@ def test_an_endpoint_that_says_nothing_is_not_waited_for(waits: list[float]) -> 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         hasty = EndpointEmbedder(url, "nomic", timeout=0.05, sleep=waits.append)
-        assert "cannot be reached (timed out)" in complaint(hasty)
+        assert "cannot be reached (timed out)" in read_complaint(hasty)
 
 
 @pytest.mark.parametrize(
@@ -523,13 +525,13 @@ def test_a_refusal_is_not_tried_again_and_says_what_to_do(
     endpoint.replies.append(
         EndpointReply(status, b"input\n\x1b too long" if status != 204 else b"")
     )
-    assert says in complaint(embedder)
+    assert says in read_complaint(embedder)
     assert (len(endpoint.asked), waits) == (1, [])
 
 
 def test_a_long_refusal_is_cut(endpoint: EmbeddingsServer, embedder: EndpointEmbedder) -> None:
     endpoint.replies.append(EndpointReply(400, b"<p>" * 10_000))
-    assert len(complaint(embedder)) < 500
+    assert len(read_complaint(embedder)) < 500
 
 
 @pytest.mark.parametrize(
@@ -543,7 +545,7 @@ def test_a_server_that_stays_busy_is_an_error_after_the_third_time(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder, status: int, says: str
 ) -> None:
     endpoint.replies.extend([EndpointReply(status, b"out of memory")] * 9)
-    assert says in complaint(embedder, "咖啡", "茶")
+    assert says in read_complaint(embedder, "咖啡", "茶")
     assert len(endpoint.asked) == 3
 
 
@@ -551,7 +553,7 @@ def test_for_a_single_text_somebody_waits_so_it_is_tried_once(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder, waits: list[float]
 ) -> None:
     endpoint.replies.extend([EndpointReply(503, b"busy")] * 9)
-    assert "answered 503" in complaint(embedder, "咖啡")
+    assert "answered 503" in read_complaint(embedder, "咖啡")
     assert (len(endpoint.asked), waits) == (1, [])
 
 
@@ -581,7 +583,7 @@ def test_it_does_not_wait_for_long(
     endpoint: EmbeddingsServer, embedder: EndpointEmbedder, waits: list[float], after: str
 ) -> None:
     endpoint.replies.append(EndpointReply(429, b"", {"Retry-After": after}))
-    assert "asks to wait" in complaint(embedder)
+    assert "asks to wait" in read_complaint(embedder)
     assert (len(endpoint.asked), waits) == (1, [])
 
 
@@ -591,7 +593,7 @@ def test_texts_and_key_are_not_sent_elsewhere(
 ) -> None:
     moved = {"Location": f"{elsewhere.url}/embeddings"}
     endpoint.replies.append(EndpointReply(status, b"", moved))
-    assert f"sends us elsewhere ({status})" in complaint(embedder)
+    assert f"sends us elsewhere ({status})" in read_complaint(embedder)
     assert elsewhere.asked == []
 
 

@@ -21,7 +21,7 @@ from tests.page.browsing import (
     wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import CONFIG_NAME
@@ -243,7 +243,7 @@ def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
     more = page.get_by_role("dialog", name="A model for this conversation")
     expect(more.get_by_role("combobox", name="Provider")).to_be_visible()
     expect(more.get_by_role("combobox", name="Model")).to_be_visible()
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     tab_to(page, "Model")
     page.keyboard.type("gpt-5.4-mini")
     tab_to(page, "Use this model")

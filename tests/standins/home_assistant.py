@@ -65,7 +65,7 @@ class App:
         return (self.data / "http-token").read_text("utf-8").strip()
 
     def end(self) -> int:
-        """Stop it as the supervisor does, and give its exit code."""
+        """Stop it as the supervisor does, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=SECONDS)
         return self.process.returncode

@@ -3,7 +3,7 @@
     with SlackApi() as slack:
         …  # a bot connects, with SLACK_API_URL at slack.url
         ts = slack.say("<@UBOT> hello", user="U01", channel="C01")
-        slack.wait_for(lambda: slack.texts(ts))
+        slack.wait_for(lambda: slack.list_texts(ts))
 
 It refuses what Slack refuses: wrong tokens, texts that are too long, streams that are none.
 """
@@ -166,7 +166,7 @@ class SlackApi(ThreadingHTTPServer):
     # What a test looks at.
 
     def wait_for(self, look: Callable[[], T]) -> T:
-        """Wait until something is there, and give it."""
+        """Wait until something is there, and return it."""
         with self._changed:
             found = self._changed.wait_for(look, SECONDS)
         assert found, f"it never came; there were {self.calls[-8:]} and {self.posts[-4:]}"
@@ -178,7 +178,7 @@ class SlackApi(ThreadingHTTPServer):
     def thread(self, ts: str) -> list[Post]:
         return [post for post in self.posts if post.thread == ts]
 
-    def texts(self, ts: str) -> list[str]:
+    def list_texts(self, ts: str) -> list[str]:
         """Return what the thread shows, without notes."""
         shown = [post for post in self.thread(ts) if not post.blocks and not post.only_for]
         return [post.text for post in shown if not post.is_streaming]

@@ -51,7 +51,7 @@ ROOT = Path(__file__).parents[2]
 Verdict = tuple[int, list[str]]
 
 
-def from_source(source: str, quote: str) -> Source:
+def make_source(source: str, quote: str) -> Source:
     if source in (TALK, SLACK):
         return Source(quote, source, START, "user")
     return Source(quote, "cli:session-9", START, source.partition(":")[0], source)
@@ -89,7 +89,7 @@ def fill(stores: ErasureStores) -> None:
     """Leave something of every source in every store that it can reach."""
     stores.memory.add("I typed this")
     for number, (source, (word, character)) in enumerate(WORDS.items()):
-        rests_on = from_source(source, f"a {word}, 一隻{character}")
+        rests_on = make_source(source, f"a {word}, 一隻{character}")
         stores.memory.add(f"keeps a {word}\ncalled {character}", "Home", source=rests_on)
         mine = stores.memory.add(f"I had no animal {number}")
         stores.memory.update(mine.id, f"afterwards {word}{character}", source=rests_on)
@@ -177,7 +177,9 @@ def erasures(folder: Path, source: str, step: int) -> Verdict:
             complaints.append(f"{number}: the next run failed")
         expected = expected or state(ErasureStores(place))
         complaints += [f"{number}: {left}" for left in find_traces(place, source)]
-        complaints += [f"{number}: {one}" for one in unlike(expected, state(ErasureStores(place)))]
+        complaints += [
+            f"{number}: {one}" for one in find_differences(expected, state(ErasureStores(place)))
+        ]
         if number > 0 and not was_killed:
             return number, complaints
     raise AssertionError
@@ -227,7 +229,7 @@ def copies_of(folder: Path) -> Iterator[tuple[int, Path]]:
         shutil.rmtree(place)
 
 
-def unlike(expected: list[object], found: list[object]) -> list[str]:
+def find_differences(expected: list[object], found: list[object]) -> list[str]:
     pairs = zip(expected, found, strict=True)
     return [f"{one!r} instead of {other!r}" for other, one in pairs if one != other]
 

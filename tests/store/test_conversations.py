@@ -112,7 +112,7 @@ PICTURE: dict[str, Any] = {
 }
 
 
-def stamp(messages: list[Message]) -> list[Message]:
+def stamp_messages(messages: list[Message]) -> list[Message]:
     return [
         Message(one.role, one.content, START, one.tool_calls, one.tool_call_id) for one in messages
     ]
@@ -137,7 +137,7 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
     file.path.unlink(missing_ok=True)
     store = file.open(conversation_max_turns=turns, conversation_max_chars=chars)
     expected: list[Message] = []
-    for messages in map(stamp, rounds):
+    for messages in map(stamp_messages, rounds):
         store.add_messages(KEY, messages)
         expected = cut([*expected, *messages], turns, chars) if messages else expected
         if reopens:

@@ -24,8 +24,8 @@ from tests.store.erasures import (
     ErasureStores,
     fill,
     find_traces,
-    from_source,
     kill,
+    make_source,
     state,
 )
 from tests.strategies import brief
@@ -52,7 +52,7 @@ def pages(tmp_path: Path) -> ErasureStores:
 
 
 def talk(text: str) -> Source:
-    return from_source(TALK, text)
+    return make_source(TALK, text)
 
 
 def list_contents(store: MemoryStore) -> list[str]:
@@ -246,7 +246,7 @@ def test_what_another_source_said_since_stays(stores: ErasureStores) -> None:
 
 
 def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: ErasureStores) -> None:
-    rests_on = from_source(DOCUMENT, "a badger")
+    rests_on = make_source(DOCUMENT, "a badger")
     one, other = (stores.pending.add(f"a badger {n}", source=rests_on) for n in range(2))
     stores.pending.accept(one.id, "a cat")
     stores.pending.accept(other.id)
@@ -410,12 +410,12 @@ def test_a_fact_that_a_person_deletes_after_an_erasure_stays_deleted(stores: Era
     stores.erase(TALK)
     raw = stores.memory.text()
     assert fact.id in raw
-    save(stores.memory, without(raw, "doomed").encode())
+    save(stores.memory, drop_facts(raw, "doomed").encode())
     stores.memory.reconcile()
     assert list_contents(stores.memory) == ["mine"]
 
 
-def without(text: str, word: str) -> str:
+def drop_facts(text: str, word: str) -> str:
     if text.startswith("["):
         return json.dumps([one for one in json.loads(text) if word not in one["content"]])
     return "".join(line for line in text.splitlines(keepends=True) if word not in line)
@@ -427,7 +427,7 @@ def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: Erasur
     text = stores.memory.text()
     stores.memory.write(json.dumps(json.loads(text)) if text.startswith("[") else f"words\n{text}")
     stores.memory.write(stores.memory.text().replace("mine", "my own"))
-    stores.memory.write(without(stores.memory.text(), "zebra"))
+    stores.memory.write(drop_facts(stores.memory.text(), "zebra"))
     assert list_contents(stores.memory) == ["my own"]
     stores.erase(TALK)
     assert find_traces(stores.folder, TALK) == []
@@ -442,7 +442,7 @@ def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: Erasur
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     text = stores.memory.text()
-    stores.memory.write(without(text, "zebra"))
+    stores.memory.write(drop_facts(text, "zebra"))
     stores.memory.write(text)
     assert stores.erase(TALK).facts == 1
     assert list_contents(stores.memory) == ["mine"]
@@ -466,7 +466,7 @@ def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     text = stores.memory.text().replace("mine", "my own")
-    stores.memory.write(without(text, "zebra"))
+    stores.memory.write(drop_facts(text, "zebra"))
     stores.erase(TALK)
     stores.memory.undo()
     assert list_contents(stores.memory) == ["mine"]
@@ -563,7 +563,7 @@ def live(store: MemoryStore, deeds: Sequence[tuple[str, Source | None, int]]) ->
         elif fact:
             is_edit = deed == "edit"
             text = store.text().replace(fact.content, f"typed {number}")
-            save(store, (text if is_edit else without(store.text(), fact.content)).encode())
+            save(store, (text if is_edit else drop_facts(store.text(), fact.content)).encode())
         texts.append(store.text())
     return texts
 
@@ -574,7 +574,7 @@ def write(store: MemoryStore, deed: str, content: str, number: int) -> None:
     if deed == "write escaped" and text.startswith("["):
         store.write(json.dumps(json.loads(text), indent=number))
     elif deed == "write without":
-        store.write(without(text, content))
+        store.write(drop_facts(text, content))
     else:
         store.write(text.replace(content, f"written {number}"))
 

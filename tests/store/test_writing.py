@@ -397,7 +397,7 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: EditedFile) -> N
 # Older pages
 
 
-def older(place: EditedFile, text: str) -> str:
+def type_in_older_page(place: EditedFile, text: str) -> str:
     return place.type_fact(text, "typed in an older page")
 
 
@@ -406,7 +406,7 @@ def test_an_older_page_takes_nothing_away_that_was_written(place: EditedFile) ->
     buffer = store.text()
     store.write(place.type_fact(place.change(buffer, "小明", "小華"), "typed"))
     for _ in range(2):
-        place.edit(older(place, buffer))
+        place.edit(type_in_older_page(place, buffer))
         assert list_contents(store) == [
             "coffee",
             "tea",
@@ -421,7 +421,7 @@ def test_an_older_page_brings_nothing_back_that_was_taken_away(place: EditedFile
     buffer = store.text()
     store.write(place.without(buffer, "tea"))
     store.add("later")
-    place.edit(older(place, buffer))
+    place.edit(type_in_older_page(place, buffer))
     assert list_contents(store) == ["coffee", "later", "typed in an older page", "客廳的燈叫做小明"]
 
 
@@ -432,7 +432,7 @@ def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(
     store.write(place.change(store.text(), "小明", "小華"))
     buffer = store.text()
     store.undo()
-    place.edit(older(place, buffer))
+    place.edit(type_in_older_page(place, buffer))
     assert list_contents(store) == ["coffee", "tea", "typed in an older page", "客廳的燈叫做小明"]
 
 
@@ -609,7 +609,7 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
     assert {change.op for change in mine} == {"put"}
     for number, (deed, which) in enumerate(after, 20):
         life.live(number, deed, which)
-    others = without(life, mine)
+    others = leave_out_changed(life, mine)
     data = life.place.data()
     try:
         life.store.undo(mine[-1].n)
@@ -620,9 +620,9 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
         for change in mine:
             assert found.get(change.id) == (change.before and change.before.content)
             assert all(found[memory.id] == memory.content for memory in change.removed)
-        assert without(life, mine) == others
+        assert leave_out_changed(life, mine) == others
 
 
-def without(life: Life, made: list[Change]) -> dict[str, str]:
+def leave_out_changed(life: Life, made: list[Change]) -> dict[str, str]:
     ids = {memory_id for change in made for memory_id in change.ids()}
     return {key: content for key, content in life.contents().items() if key not in ids}

@@ -121,7 +121,7 @@ def make_cases(hits: Sequence[HitChild], start: Start) -> list[Case]:
     ]
 
 
-def complaints(
+def find_complaints(
     groups: Sequence[tuple[Start, Sequence[HitChild]]], folder: Path, under: Sequence[str] = ()
 ) -> str:
     """What a fresh process has to complain of, and at which hits."""

@@ -86,7 +86,7 @@ def _let_an_hour_pass(folder: Path) -> None:
 
 
 def _look(case: Case, states: Allowed, subject: Subject) -> list[str]:
-    found = subject.texts()
+    found = subject.list_texts()
     complaints = judge(states, found, torn=case.torn)
     if not case.kind.startswith(("memories", "moves")):
         complaints += disorder(found)
@@ -94,7 +94,7 @@ def _look(case: Case, states: Allowed, subject: Subject) -> list[str]:
 
 
 def _find_unrecorded(states: Allowed, subject: Subject) -> list[str]:
-    known = set(subject.recorded_keys())
+    known = set(subject.list_recorded_keys())
     certain = [key for key, texts in states.items() if None not in texts]
     return [f"not in the record of changes: {key}" for key in certain if known and key not in known]
 

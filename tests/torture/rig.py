@@ -35,7 +35,7 @@ ENVIRONMENT |= LIMITS | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def program(module: str, *arguments: object, under: Sequence[str] = ()) -> str:
-    """Run one of the rig's programs to its end and give what it printed."""
+    """Run one of the rig's programs to its end and return what it printed."""
     command = [*under, sys.executable, "-m", f"tests.torture.{module}", *map(str, arguments)]
     done = subprocess.run(
         command,

@@ -44,11 +44,11 @@ class TextFileSample:
             self.save(self.path, self.path.read_bytes() + line)
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         lines = self.path.read_bytes().splitlines()
         return [line.decode("unicode_escape") for line in lines]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -70,11 +70,11 @@ class WriteAheadSample:
         self.connection.execute("INSERT INTO lines VALUES (?)", (step.text,))
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         rows = self.connection.execute("SELECT text FROM lines ORDER BY rowid")
         return [str(text) for (text,) in rows]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:

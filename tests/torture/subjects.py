@@ -47,10 +47,10 @@ class Subject(Protocol):
     def perform(self, step: PlanStep) -> str:
         """Answer "ok", or "missing" when what the step speaks of is not there."""
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is there, in order."""
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         """Keys that the store's own record of changes knows; empty where there is none."""
 
     def close(self) -> None: ...
@@ -68,11 +68,11 @@ class ConversationsSubject:
             self.store.add_exchange(step.room, step.text, f"re {step.text}")
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         rooms = sorted(summary.key for summary in self.store.summaries())
         return [text for room in rooms for text in exchanges(self.store.get_history(room))]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class WholeConversationsSubject(ConversationsSubject):
         self.store = ConversationStore(path, settings=ONE_EXCHANGE)
         self.store.init()
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is kept, and that the feed knows as well."""
         fed = {one.id for one in self.store.changes_since(None, limit=10**6).found}
         rooms = sorted(summary.key for summary in self.store.summaries())
@@ -128,10 +128,10 @@ class Memories:
             return "ok" if self.store.update(self.ids[step.key], step.text) else "missing"
         return "ok" if self.store.delete(self.ids[step.key]) else "missing"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         return [memory.content for memory in self.store.get_all()]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         texts = [change.after.content for change in self.store.changes() if change.after]
         return [text.split(" ", maxsplit=1)[0] for text in texts]
 
@@ -151,11 +151,11 @@ class Moves(Memories):
             self.store.revive(self.ids[step.key])
         return super().perform(step)
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is there, and each fact in one of the two files alone."""
         older = MemoryFile(older_path(self.store.location), utc_now)
         left = older.page().facts if older.path.exists() else ()
-        return super().texts() + [fact.memory.content for fact in left]
+        return super().list_texts() + [fact.memory.content for fact in left]
 
 
 class Daily:
@@ -168,10 +168,10 @@ class Daily:
         self.log.append(step.text)
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         return self.ENTRY.findall(self.log.read(TODAY.date()))
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, sample, together
-from tests.torture.campaign import NOTHING, Start, aim, complaints, jobs_at
+from tests.torture.campaign import NOTHING, Start, aim, find_complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injection import ChildJob
@@ -72,7 +72,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     # SQLite reads a page again or not, by what is in its cache: the last calls vary a little.
     missed = [one for one in hit if not one.line]
     assert len(missed) <= len(hit) // 50, "not every worker met its error"
-    assert report(bad_manners(hit)) + complaints(groups, arena) == ""
+    assert report(bad_manners(hit)) + find_complaints(groups, arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)
@@ -83,7 +83,7 @@ def test_an_error_at_each_call_of_a_first_use_loses_nothing(
     aims = aim([(Writer(kind, 1, 2), NOTHING) for kind in kinds], calls, arena)
     hits = inject([job for jobs in aims for job in jobs], "error=ENOSPC", calls, arena)
     assert all(hit.line for hit in hits), "not every worker met its error"
-    assert report(bad_manners(hits)) + complaints([(NOTHING, hits)], arena) == ""
+    assert report(bad_manners(hits)) + find_complaints([(NOTHING, hits)], arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, sample
-from tests.torture.campaign import KILLED, Start, complaints, jobs_at
+from tests.torture.campaign import KILLED, Start, find_complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injection import ChildJob
@@ -74,7 +74,7 @@ def test_a_kill_at_each_system_call_on_a_bound_file_loses_nothing(
     under = bind(kind, [Path(job.folder) for job in jobs], arena)
     hits = inject(jobs, "signal=KILL", CALLS, arena, under)
     assert {hit.status for hit in hits} == {KILLED}
-    assert complaints([(before, hits)], arena, under) == ""
+    assert find_complaints([(before, hits)], arena, under) == ""
 
 
 @pytest.mark.parametrize("kind", SINGLE_FILES)

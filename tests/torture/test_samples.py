@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.torture.campaign import MOST_HITS, NOTHING, complaints, kill_each
+from tests.torture.campaign import MOST_HITS, NOTHING, find_complaints, kill_each
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injection import ChildJob
@@ -28,7 +28,7 @@ CALLS = ("write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "ftrunca
 
 
 def kills(kind: str, folder: Path, most: int = MOST_HITS) -> str:
-    return complaints(kill_each([(Writer(kind, 1, 3), NOTHING)], CALLS, folder, most), folder)
+    return find_complaints(kill_each([(Writer(kind, 1, 3), NOTHING)], CALLS, folder, most), folder)
 
 
 def crowd(kind: str, *numbers: object) -> Any:  # noqa: ANN401 - what a program printed

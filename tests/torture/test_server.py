@@ -25,7 +25,7 @@ from bench.server import (
     run_server,
 )
 from tests.effort import LONG
-from tests.torture.editors import pause, until
+from tests.torture.editors import pause, wait_until
 
 GUESTS = 50 if LONG else 10
 LOAD_SECONDS = 10 * 60 if LONG else 0.5
@@ -157,7 +157,7 @@ def endure(server: BenchServer, number: int) -> tuple[GuestThreads, list[float]]
             pause(LOAD_SECONDS / SAMPLES)
             sizes.append(megabytes(server))
         # On a busy machine little is done in so many seconds.
-        assert until(lambda: load.writes >= LEAST_WRITES, SETTLE_SECONDS) is not None
+        assert wait_until(lambda: load.writes >= LEAST_WRITES, SETTLE_SECONDS) is not None
     if LONG or number > 1:
         come_and_go(server)
     return load, sizes
@@ -173,7 +173,7 @@ def come_and_go(server: BenchServer) -> None:
 
 def settle(server: BenchServer, sockets: int, files: int) -> Resources:
     """Return what a server holds once its guests have gone and their last messages are written."""
-    until(
+    wait_until(
         lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS
     )
     return measure(server)
@@ -204,7 +204,7 @@ def test_what_a_killed_server_acknowledged_is_there_when_it_runs_again(ground: P
     outcomes: list[ClientOutcome] = []
     for number in range(1, KILLS + 1):
         with run_server(place) as server, GuestThreads(server, number) as load:
-            is_enough = until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
+            is_enough = wait_until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
             server.process.kill()
         assert is_enough is not None
         assert [error for error in load.errors if f": {RequestRefused.__name__}:" in error] == []

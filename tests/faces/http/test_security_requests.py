@@ -360,7 +360,7 @@ def test_bodies_that_are_too_much_together_are_refused_until_one_is_answered() -
 
 
 def asking(app: ASGIApp, body: bytes) -> Callable[[str], Coroutine[None, None, tuple[int, bytes]]]:
-    """Send a body to a path; give the status and the answer."""
+    """Send a body to a path; return the status and the answer."""
 
     async def ask(path: str) -> tuple[int, bytes]:
         sent: list[Message] = []

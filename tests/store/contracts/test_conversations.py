@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.contracts.conftest import START, WITH_JSON, Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from tests.strategies import brief, conversations
 from turnleaf.core.keys import EVERYONE, only, own_prompts
 from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage
@@ -475,7 +475,7 @@ def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: LimitedBack
             opened.add_exchange(KEY, f"{name} {number}", f"re {name} {number}")
             opened.get_history(KEY)
 
-    at_once(work, [(store, "a"), (store, "b"), (other, "c")])
+    do_at_once(work, [(store, "a"), (store, "b"), (other, "c")])
     found = list_shown(store)
     assert len(found) == 48
     assert found[1::2] == [f"re {text}" for text in found[::2]]
@@ -974,6 +974,7 @@ def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_
     store = place.open()
     (question, _) = store.add_messages(KEY, exchange("Q", "A"))
     store.hide(KEY, [START], "change:1")
+    assert list_hidden(store) != []
     place.now += timedelta(minutes=1)
     store.add_messages(KEY, exchange("Q2", "A2"))
     store.add_messages(KEY, exchange("Q", "A3"), opened=question)

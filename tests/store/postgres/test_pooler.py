@@ -18,7 +18,7 @@ import pytest
 from tests.page.serving import choose_lasting_port
 from tests.postgres import empty_database, make_admin, share_server
 from tests.store.contracts.test_announcements import AnnouncementListener
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
@@ -61,7 +61,7 @@ def port() -> Iterator[int]:
         chosen.write_text(text)
         (Path(folder) / "users").write_text(f'"{SERVING_ROLE}" ""\n')
         with run(program, chosen) as pooler:
-            assert until(lambda: answers(number) or pooler.poll() is not None, 60)
+            assert wait_until(lambda: answers(number) or pooler.poll() is not None, 60)
             yield number
 
 
@@ -154,7 +154,7 @@ def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> 
     address = find_address(port)
     admin = make_admin(empty_database())
     other = f"{address}?application_name=another"
-    assert until(lambda: admin(LISTENING) == [(0,)], 60)  # what tests before this one left
+    assert wait_until(lambda: admin(LISTENING) == [(0,)], 60)  # what tests before this one left
     with (
         open_space(address, "anna") as anna,
         open_space(other, "anna") as another,
@@ -172,7 +172,7 @@ def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
 ) -> None:
     address, past = find_address(port), empty_database()
     monkeypatch.setenv("TURNLEAF_DATABASE_DIRECT", past)
-    assert until(lambda: make_admin(past)(LISTENING) == [(0,)], 60)
+    assert wait_until(lambda: make_admin(past)(LISTENING) == [(0,)], 60)
     # Addresses of their own, since the environment is read when a process first opens one.
     with (
         open_space(f"{address}?application_name=direct", "anna") as anna,
