@@ -32,9 +32,9 @@ from bench import (
     writers,
 )
 from bench.scale import FULL, QUICK, Scale
-from bench.timing import Row
+from bench.timing import TimingRow
 
-Subject: TypeAlias = Callable[[Path, Scale], Iterable[Row]]
+Subject: TypeAlias = Callable[[Path, Scale], Iterable[TimingRow]]
 
 SUBJECTS: dict[str, Subject] = {
     "exchange": exchange.rows,
@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _measure(subjects: Mapping[str, Subject], scale: Scale) -> Iterator[Row]:
+def _measure(subjects: Mapping[str, Subject], scale: Scale) -> Iterator[TimingRow]:
     """Measure on the disk that the repository is on: what is in memory costs no fsync."""
     build = Path("build")
     build.mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.networks import NEVER, Array, Shape, train
+from bench.networks import NEVER, Array, NetworkShape, train
 from bench.word_answers import embed, learn_words, train_words, write_words
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.memories import Memory
@@ -33,15 +33,15 @@ from turnleaf.quoting import FAR, MOST_QUOTES, list_names
 PEOPLE = Path(__file__).with_name("people")
 FOLDS = 3
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-Scorer = Callable[["Person", Array], Array]
+Scorer = Callable[["PersonFigures", Array], Array]
 """Whatever scores all sentences of a person beside each question, with these figures."""
 
 
-SHAPE = Shape(products=64, hidden=64, passes=12, decay=0.1)
+SHAPE = NetworkShape(products=64, hidden=64, passes=12, decay=0.1)
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class PersonFigures:
     """Somebody's sentences and questions as numbers; `answers` has a 1 where one answers."""
 
     writer: str
@@ -70,10 +70,10 @@ def main() -> None:
         _try_unseen("vectors and words", people, _learn)
 
 
-def _learn(people: list[Person]) -> Scorer:
+def _learn(people: list[PersonFigures]) -> Scorer:
     weights, by_words = train(people, SHAPE), learn_words(people)
 
-    def score(person: Person, figures: Array) -> Array:
+    def score(person: PersonFigures, figures: Array) -> Array:
         rows = zip(person.asked, figures, strict=True)
         own = np.stack([run_network(weights, one, person.said, row) for one, row in rows])
         return (1 - WORDS_SHARE) * own + WORDS_SHARE * by_words(person, figures)
@@ -81,12 +81,12 @@ def _learn(people: list[Person]) -> Scorer:
     return score
 
 
-def read_people(path: Path) -> list[Person]:
+def read_people(path: Path) -> list[PersonFigures]:
     """Read what one writer wrote."""
     return [_read_person(path.stem, one) for one in json.loads(path.read_text("utf-8"))]
 
 
-def _read_person(writer: str, told: dict[str, Any]) -> Person:
+def _read_person(writer: str, told: dict[str, Any]) -> PersonFigures:
     texts = [_wish(fact["said"]) for fact in told["facts"]]
     places = {fact["id"]: at for at, fact in enumerate(told["facts"])}
     asked = [one["ask"] for one in told["questions"]]
@@ -95,7 +95,7 @@ def _read_person(writer: str, told: dict[str, Any]) -> Person:
         answers[at, [places[key] for key in one["answers"] if key in places]] = 1
     figures, left = _describe(texts, asked, answers)
     words = ([list_words(PassageReading.of(text)) for text in part] for part in (texts, asked))
-    return Person(writer, embed(texts), embed(asked), figures, answers, left, *words)
+    return PersonFigures(writer, embed(texts), embed(asked), figures, answers, left, *words)
 
 
 def _wish(text: str) -> str:
@@ -117,7 +117,9 @@ def _describe(texts: list[str], asked: list[str], answers: Array) -> tuple[Array
     return figures, left
 
 
-def _try_unseen(name: str, people: list[Person], learn: Callable[[list[Person]], Scorer]) -> None:
+def _try_unseen(
+    name: str, people: list[PersonFigures], learn: Callable[[list[PersonFigures]], Scorer]
+) -> None:
     """Print how often answers are quoted on writers that were not trained on."""
     writers = sorted({one.writer for one in people})
     tried, left = [], []
@@ -136,7 +138,7 @@ def _try_unseen(name: str, people: list[Person], learn: Callable[[list[Person]],
     _report("questions whose answers are left out", np.concatenate(left), tried)
 
 
-def _report(name: str, best: Array, tried: list[tuple[Person, Array]]) -> None:
+def _report(name: str, best: Array, tried: list[tuple[PersonFigures, Array]]) -> None:
     """Print how often answers are quoted where shares of some questions stay unanswered."""
     for quiet in (0.7, 0.8, 0.9):
         threshold = float(np.quantile(best, quiet))
@@ -144,7 +146,7 @@ def _report(name: str, best: Array, tried: list[tuple[Person, Array]]) -> None:
         print(f"quoted {quoted.mean():.1%} where quiet is {quiet:.0%} of the {name}")
 
 
-def _quote(person: Person, scores: Array, threshold: float) -> Array:
+def _quote(person: PersonFigures, scores: Array, threshold: float) -> Array:
     """Return for each question with an answer whether that is among what would be quoted."""
     asked = person.answers.sum(1) > 0
     best = scores.max(1, keepdims=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from bench.samples import Exchange
+from bench.samples import SampleExchange
 
 STAMP = "2026-11-01T09:30:00.000Z"
 LAST = 20
@@ -28,7 +28,7 @@ class Bare:
             "CREATE INDEX by_conversation ON messages (conversation)"
         )
 
-    def fill(self, conversations: Iterable[tuple[str, list[Exchange]]]) -> None:
+    def fill(self, conversations: Iterable[tuple[str, list[SampleExchange]]]) -> None:
         """Put in what is there before the measuring begins, and leave no log of it."""
         self._database.execute("BEGIN")
         for key, exchanges in conversations:
@@ -37,7 +37,7 @@ class Bare:
         self._database.execute("COMMIT")
         self._database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def add_exchange(self, key: str, one: Exchange) -> None:
+    def add_exchange(self, key: str, one: SampleExchange) -> None:
         """Insert two rows and commit."""
         self._database.execute("BEGIN IMMEDIATE")
         self._insert(key, one)
@@ -82,7 +82,7 @@ class Bare:
         """Close the file."""
         self._database.close()
 
-    def _insert(self, key: str, one: Exchange) -> None:
+    def _insert(self, key: str, one: SampleExchange) -> None:
         self._database.executemany(
             "INSERT INTO messages (conversation, role, content, timestamp) VALUES (?, ?, ?, ?)",
             [(key, "user", one.question, STAMP), (key, "assistant", one.answer, STAMP)],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bench import samples
 from bench.scale import Scale
 from bench.stores import FilledStore, make_stores, open_store
-from bench.timing import Aim, Batch, Cost, Row, Work, compare
+from bench.timing import Aim, Batch, Cost, TimingRow, Work, compare
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
@@ -23,15 +23,15 @@ WAIT_AIM = Aim(seconds=1)
 ERASED = 5
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure a database of many messages."""
     count = scale.erased_among // (2 * samples.EXCHANGES)
     title = f"of {scale.erased_among:,} messages"
     with make_stores(folder, ".db", count) as both:
         costs = compare(_erase(both, both.store.clear), _erase(both, both.bare.remove), ERASED)
-        yield Row(f"conversation erased {title}", *costs, CPU_AIM)
+        yield TimingRow(f"conversation erased {title}", *costs, CPU_AIM)
         waits = _waits(both)
-    yield Row(
+    yield TimingRow(
         f"longest wait of another program meanwhile, {title}",
         Cost(max(waits)),
         Cost(min(waits)),

@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 from turnleaf import Assistant, Message
 from turnleaf.core.search.terms import is_stop_word
 from turnleaf.core.tokens import estimate
@@ -120,7 +120,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class QuestionSample:
     """Which questions of each dialogue are asked."""
 
     per: int
@@ -215,7 +215,7 @@ def main() -> None:
     """Measure one file, and print a table."""
     options = read_options()
     scopes = json.loads(options.file.read_text(encoding="utf-8"))["scopes"][: options.scopes]
-    sample = Sample(options.per, options.half)
+    sample = QuestionSample(options.per, options.half)
     with find_database(options) as address:
         ways = [replace(one, settings=one.settings | options.settings)
                 for one in choose_ways(options, address)]  # fmt: skip
@@ -248,7 +248,7 @@ def find_database(options: argparse.Namespace) -> Iterator[str | None]:
         return
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        server = Server(Path(folder) / "pg")
+        server = PostgresServer(Path(folder) / "pg")
         server.start()
         try:
             yield server.make_database("bench")
@@ -280,12 +280,12 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> EvidenceRow:
+def measure(way: Way, scopes: Sequence[Scope], sample: QuestionSample) -> EvidenceRow:
     """Record each dialogue in one way, and ask its questions."""
     row = EvidenceRow(f"{way.name}, PostgreSQL" if way.database else way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
-        others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
+        others = leave_out(scopes, number) if way.is_varied else [scopes[number - 1]]
         filler = [one["text"] for other in others for one in other["docs"]]
         with record_dialogue(scope, way, filler) as asking:
             if way.is_asked_before:
@@ -300,7 +300,9 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> EvidenceRow:
     return row
 
 
-def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> EvidenceRow:
+def measure_bm25(
+    scopes: Sequence[Scope], sample: QuestionSample, tokens: int | None
+) -> EvidenceRow:
     """Do the same with nothing but the best matches of FTS5, as many as have room."""
     size = f"{tokens:,} tokens" if tokens is not None else f"{BM25_CHARS:,} characters"
     row = EvidenceRow(f"BM25 alone, {size}")
@@ -311,14 +313,16 @@ def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) ->
         database.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts.values()])
         for one in sample.choose(scope):
             found = match(database, one["text"])
-            shown = within(found, tokens) if tokens is not None else chars_within(found)
+            shown = take_within(found, tokens) if tokens is not None else chars_within(found)
             gold = [texts[name] for name in one["gold"]]
             row.add("\n".join(shown), gold, sum(map(estimate, shown)), 0)
         database.close()
     return row
 
 
-def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sample: Sample) -> str:
+def measure_unanswerable(
+    scopes: Sequence[Scope], others: Sequence[Scope], sample: QuestionSample
+) -> str:
     """Ask what nothing answers, and return how much past context that takes."""
     tokens: list[int] = []
     for number, scope in enumerate(scopes):
@@ -360,7 +364,7 @@ def match(database: sqlite3.Connection, question: str) -> list[str]:
     return [text for (text,) in rows]
 
 
-def within(texts: Iterable[str], tokens: int) -> list[str]:
+def take_within(texts: Iterable[str], tokens: int) -> list[str]:
     """Return the first texts that have room."""
     shown: list[str] = []
     for text in texts:
@@ -422,7 +426,7 @@ def mix(texts: Sequence[str]) -> Iterator[str]:
         yield paragraph
 
 
-def without(scopes: Sequence[Scope], number: int) -> list[Scope]:
+def leave_out(scopes: Sequence[Scope], number: int) -> list[Scope]:
     """Return all dialogues but one, or that one if there is no other."""
     return [*scopes[:number], *scopes[number + 1 :]] or [*scopes]
 

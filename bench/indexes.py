@@ -22,7 +22,7 @@ BEST = 10
 CACHE_KILOBYTES = 16_384  # as our own index has
 
 
-class Raw:
+class PlainTermTable:
     """A plain FTS5 table of terms."""
 
     def __init__(self, path: Path) -> None:
@@ -68,7 +68,7 @@ class NotesIndex:
     """An index over a small memory and many notes, and a yardstick that holds the same."""
 
     index: Index
-    raw: Raw
+    raw: PlainTermTable
     memory: MemoryStore
     files: list[str]
     texts: list[str]
@@ -86,7 +86,7 @@ def fill_index(
         index = Index(place / "index.db", [memory, place / "daily"], embedder)
         index.sync()
         passages = [*_passages(memory.location), *_passages(place / "daily")]
-        raw = Raw(place / "raw.sqlite")
+        raw = PlainTermTable(place / "raw.sqlite")
         raw.fill(passages)
         files = [*Files(memory.location).paths(), *Files(place / "daily").paths()]
         yield NotesIndex(index, raw, memory, files, [*{one.text: None for one in passages}])

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from bench import corpus
 from bench.scale import Scale
-from bench.timing import Aim, Cost, Row
+from bench.timing import Aim, Cost, TimingRow
 from turnleaf import Index
 
 PASSAGES_PER_SECOND = 20_000
@@ -32,7 +32,7 @@ class BuildCost:
     peak_megabytes: float
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure each language; what memory they took is said apart, because it is no time."""
     aim = scale.indexed / PASSAGES_PER_SECOND
     for language in corpus.LANGUAGES:
@@ -43,7 +43,9 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         before = median(one.before_megabytes for one in builds)
         peak = median(one.peak_megabytes for one in builds)
         print(f"{title}: {peak:.0f} MB at most, {before:.0f} before", file=sys.stderr)
-        yield Row(f"{title}, against {PASSAGES_PER_SECOND:,} a second", cost, Cost(aim, aim), AIM)
+        yield TimingRow(
+            f"{title}, against {PASSAGES_PER_SECOND:,} a second", cost, Cost(aim, aim), AIM
+        )
 
 
 def _builds(folder: Path, scale: Scale, language: str) -> list[BuildCost]:

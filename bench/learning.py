@@ -26,7 +26,7 @@ Case: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class ExtractionScore:
     """What was taken from some messages; a fact is right when it rests on marked words."""
 
     messages: int
@@ -103,12 +103,12 @@ def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
             yield language, chosen
 
 
-def extraction(messages: Sequence[Case]) -> Extraction:
+def extraction(messages: Sequence[Case]) -> ExtractionScore:
     """Count what the rules take from messages."""
     taken = [sure_facts(case["text"], LONG_AGO) for case in messages]
     pairs = [(found, case["facts"]) for found, case in zip(taken, messages, strict=True)]
     nothing = [found for found, facts in pairs if not facts]
-    return Extraction(
+    return ExtractionScore(
         messages=len(messages),
         facts=sum(len(facts) for _, facts in pairs),
         found=sum(any(_holds(one, fact) for one in had) for had, facts in pairs for fact in facts),
@@ -161,7 +161,7 @@ def _is_right(case: Case, verdict: Verdict) -> bool:
     return (effect, target) == (case["expect"], case["target"])
 
 
-def _extraction_cells(figures: Extraction) -> list[str]:
+def _extraction_cells(figures: ExtractionScore) -> list[str]:
     shares = (figures.precision, figures.recall, figures.f1, figures.taken_from_nothing)
     return [f"{figures.messages}", f"{figures.facts}", *(f"{share:.3f}" for share in shares)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.memory import fill_memory
 from bench.scale import Scale
 from bench.start import cpu_of_children
-from bench.timing import Aim, Row, compare
+from bench.timing import Aim, TimingRow, compare
 from turnleaf import Settings
 from turnleaf.settings import DataFolder
 from turnleaf.store.contracts import Stores
@@ -45,14 +45,14 @@ MESSAGES = (
 )
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure both servers, each restarted for every answer."""
     place = DataFolder(folder / "mcp", "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
     ours = partial(_ask, stdio_command(Stores.open(place)))
     yardstick = partial(_ask, [sys.executable, "-c", EMPTY])
     costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, cpu_of_children)
-    yield Row("turnleaf mcp to its list of tools, against an empty server", *costs, AIM)
+    yield TimingRow("turnleaf mcp to its list of tools, against an empty server", *costs, AIM)
 
 
 def _ask(command: Sequence[str]) -> None:

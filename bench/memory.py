@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from bench import samples
 from bench.bare import Bare
 from bench.scale import Scale
-from bench.timing import Aim, Batch, Row, Work, compare
+from bench.timing import Aim, Batch, TimingRow, Work, compare
 from turnleaf import Memory, MemoryStore, Settings
 
 SETTINGS = Settings(memory_max_items=100_000, memory_max_chars=100_000_000)
@@ -20,7 +20,7 @@ CALLS = 5
 AIMS = {("MEMORY.md", 1_000): Aim(cpu=20), ("MEMORY.md", 10_000): Aim(cpu=100)}
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure both formats, in every size."""
     for facts, name in product(scale.memories, ("MEMORY.md", "memories.json")):
         with TemporaryDirectory(dir=folder) as place:
@@ -47,14 +47,14 @@ def open_memory(path: Path) -> MemoryStore:
     return store
 
 
-def _row(folder: Path, facts: int, name: str, rounds: int) -> Row:
+def _row(folder: Path, facts: int, name: str, rounds: int) -> TimingRow:
     store = fill_memory(folder / name, facts)
     bare = Bare(folder / "bare.sqlite")
     bare.add_rows([memory.content for memory in store.get_all()])
     costs = compare(_adds(store, facts), _inserts(bare), rounds)
     bare.close()
     aim = AIMS.get((name, facts))
-    return Row(f"memory added, {name} of {facts:,} facts", *costs, aim)
+    return TimingRow(f"memory added, {name} of {facts:,} facts", *costs, aim)
 
 
 def _adds(store: MemoryStore, facts: int) -> Batch:

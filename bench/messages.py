@@ -20,10 +20,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bench import corpus, samples
-from bench.indexes import Raw, expression
+from bench.indexes import PlainTermTable, expression
 from bench.scale import Scale
 from bench.stores import open_store
-from bench.timing import Aim, Cost, Row, Work, compare
+from bench.timing import Aim, Cost, TimingRow, Work, compare
 from bench.vectors import Exact, RandomMeanings
 from turnleaf import ConversationStore, Index, Message
 from turnleaf.core.keys import Reader
@@ -49,7 +49,7 @@ class MessageIndex:
 
     store: ConversationStore
     index: Index
-    raw: Raw
+    raw: PlainTermTable
     exact: Exact
 
     def search_bare(self, question: str) -> None:
@@ -68,7 +68,7 @@ class MessageIndex:
         self.raw.erase(range(first + 1, first + PER_CONVERSATION + 1))
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure one folder, the erasing last."""
     title = f"{scale.said:,} messages"
     with fill_messages(folder, scale.said) as both:
@@ -82,10 +82,10 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             ERASED,
         )
         name = f"conversation erased, index of {title}, against raw FTS5 written anew"
-        yield Row(name, *costs, ERASE_AIM)
+        yield TimingRow(name, *costs, ERASE_AIM)
         waits = sorted(_waits(both, scale.said // PER_CONVERSATION))
         name = f"longest search of another program meanwhile, {title}, against its median"
-        yield Row(name, Cost(waits[-1]), Cost(waits[len(waits) // 2]), WAIT_AIM)
+        yield TimingRow(name, Cost(waits[-1]), Cost(waits[len(waits) // 2]), WAIT_AIM)
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def fill_messages(folder: Path, count: int) -> Iterator[MessageIndex]:
             store.add_messages(samples.key(number // PER_CONVERSATION), messages)
         index = Index(place / "index.db", [store], RandomMeanings())
         index.embed()
-        raw = Raw(place / "raw.sqlite")
+        raw = PlainTermTable(place / "raw.sqlite")
         raw.fill(Passage(text, 1, date=samples.START.date().isoformat()) for text in texts)
         try:
             yield MessageIndex(store, index, raw, Exact(RandomMeanings().embed(texts)))
@@ -132,7 +132,7 @@ def _print_size(folder: Path, count: int, title: str) -> None:
     )
 
 
-def _search(both: MessageIndex, scale: Scale, title: str) -> Row:
+def _search(both: MessageIndex, scale: Scale, title: str) -> TimingRow:
     asked = corpus.queries()[: len(corpus.ASKED)]
     ours: list[Work] = [
         partial(both.index.search, question, PROMPT_LIMIT, floor=False, reader=READER)
@@ -141,13 +141,13 @@ def _search(both: MessageIndex, scale: Scale, title: str) -> Row:
     bare: list[Work] = [partial(both.search_bare, question) for question in asked]
     costs = compare(lambda: ours, lambda: bare, scale.rounds)
     name = f"search of a turn, {title}, against raw FTS5 and numpy"
-    return Row(name, *costs, SEARCH_AIM)
+    return TimingRow(name, *costs, SEARCH_AIM)
 
 
-def _syncs(both: MessageIndex, scale: Scale, title: str) -> Iterator[Row]:
+def _syncs(both: MessageIndex, scale: Scale, title: str) -> Iterator[TimingRow]:
     newest: list[Work] = [both.raw.newest]
     costs = compare(lambda: [both.index.sync], lambda: newest, scale.rounds)
-    yield Row(f"look for new messages, none among {title}, against the newest row", *costs)
+    yield TimingRow(f"look for new messages, none among {title}, against the newest row", *costs)
     added = corpus.notes(Random(5), corpus.LANGUAGES)
 
     def one_new() -> list[Work]:
@@ -158,7 +158,7 @@ def _syncs(both: MessageIndex, scale: Scale, title: str) -> Iterator[Row]:
         return [partial(both.raw.fill, [Passage(next(added), 1)])]
 
     costs = compare(one_new, one_row, scale.rounds)
-    yield Row(f"one new message taken in among {title}, against a row of raw FTS5", *costs)
+    yield TimingRow(f"one new message taken in among {title}, against a row of raw FTS5", *costs)
 
 
 def _waits(both: MessageIndex, conversations: int) -> list[float]:

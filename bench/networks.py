@@ -11,7 +11,7 @@ import numpy as np
 from turnleaf.core.recall.judging import FIGURES
 
 if TYPE_CHECKING:
-    from bench.answers import Person
+    from bench.answers import PersonFigures
 
 NEVER = np.float32(-99)
 """The score of a sentence that is left out: too low to be chosen or to be learned from."""
@@ -19,7 +19,7 @@ Array = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NetworkShape:
     """How large a network is, and how it is trained."""
 
     products: int
@@ -36,13 +36,13 @@ class Shape:
     """So many are trained from other beginnings; the mean of what they say counts."""
 
 
-def train(people: list[Person], shape: Shape) -> dict[str, Array]:
+def train(people: list[PersonFigures], shape: NetworkShape) -> dict[str, Array]:
     """Train networks so that of all sentences, and none, the one that answers is the likeliest."""
     trained = [_train_one(people, shape, seed) for seed in range(shape.networks)]
     return {name: np.stack([one[name] for one in trained]) for name in trained[0]}
 
 
-def _train_one(people: list[Person], shape: Shape, seed: int) -> dict[str, Array]:
+def _train_one(people: list[PersonFigures], shape: NetworkShape, seed: int) -> dict[str, Array]:
     chance = np.random.default_rng(seed)
     weights = begin(people[0].said.shape[1], shape, chance)
     rounds = shape.passes * len(people)
@@ -61,7 +61,7 @@ def warm_up(step: int, rounds: int) -> float:
     return min(1.0, (step + 1) / (rounds / 10)) * (1 - step / rounds)
 
 
-def begin(size: int, shape: Shape, chance: np.random.Generator) -> dict[str, Array]:
+def begin(size: int, shape: NetworkShape, chance: np.random.Generator) -> dict[str, Array]:
     """Return weights to start from, for vectors of a size."""
     seen = shape.products + 1 + FIGURES
     return {
@@ -78,10 +78,10 @@ def begin(size: int, shape: Shape, chance: np.random.Generator) -> dict[str, Arr
 
 def find_slopes(
     weights: dict[str, Array],
-    person: Person,
+    person: PersonFigures,
     asked: Array,
     said: Array,
-    shape: Shape,
+    shape: NetworkShape,
     chance: np.random.Generator,
 ) -> tuple[dict[str, Array], Array, Array]:
     """Return the gradient of the loss for all questions of one person, and those for its inputs."""

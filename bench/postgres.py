@@ -28,7 +28,7 @@ import psycopg
 
 from bench import corpus, machine
 from bench.vectors import DIMENSIONS, RandomMeanings
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.search.ranking import Weights
 from turnleaf.store.contracts import Stores
@@ -89,10 +89,10 @@ class OperationCost:
     wal: float
 
 
-class Place:
+class BenchDatabase:
     """A database with many spaces, the one to measure, and the yardstick's connection."""
 
-    def __init__(self, server: Server, messages: int, spaces: int) -> None:
+    def __init__(self, server: PostgresServer, messages: int, spaces: int) -> None:
         self.name = f"bench_{messages}_{spaces}"
         self.messages, self.spaces = messages, spaces
         self.server = server
@@ -242,7 +242,7 @@ VECTOR = "[" + ",".join(["0.04"] * DIMENSIONS) + "]"
 class Ours:
     """What is measured, by number: each does something else."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: BenchDatabase) -> None:
         self.place = place
         self.texts = [*islice(corpus.notes(Random(4)), 4_000)]
         self.asked = corpus.queries()
@@ -315,7 +315,7 @@ OPERATIONS = {
 
 
 def _run_bare(
-    place: Place, *statements: tuple[str, Sequence[object]], is_change: bool = False
+    place: BenchDatabase, *statements: tuple[str, Sequence[object]], is_change: bool = False
 ) -> None:
     if is_change:
         place.admin.execute("BEGIN")
@@ -327,7 +327,9 @@ def _run_bare(
         place.admin.execute("COMMIT")
 
 
-def measure(place: Place, work: Callable[[int], object], numbers: Sequence[int]) -> OperationCost:
+def measure(
+    place: BenchDatabase, work: Callable[[int], object], numbers: Sequence[int]
+) -> OperationCost:
     """Do something for each number, timed; then for three more, with all that is sent counted."""
     *timed, first, second, third = numbers
     work(timed[0])
@@ -406,7 +408,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _row(name: str, place: Place, ours: OperationCost, bare: OperationCost) -> list[str]:
+def _row(name: str, place: BenchDatabase, ours: OperationCost, bare: OperationCost) -> list[str]:
     def ratio(one: float, other: float) -> str:
         return f"{one / other:.1f}" if other else ""
 
@@ -426,13 +428,13 @@ def run(sizes: Sequence[tuple[int, int]], rounds: int) -> Iterator[str]:
     # Not in memory: what is acknowledged is on disk, as in life.
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
-        server = Server(Path(parent) / "pg", OPTIONS)
+        server = PostgresServer(Path(parent) / "pg", OPTIONS)
         server.start()
         try:
             yield f"| {' | '.join(HEAD)} |"
             yield f"|---|{'---:|' * (len(HEAD) - 1)}"
             for messages, spaces in sizes:
-                place = Place(server, messages, spaces)
+                place = BenchDatabase(server, messages, spaces)
                 weights += _describe_weight(place)
                 both = Ours(place), Yardstick(place)
                 for name, method in OPERATIONS.items():
@@ -445,7 +447,7 @@ def run(sizes: Sequence[tuple[int, int]], rounds: int) -> Iterator[str]:
     yield from ("", *weights)
 
 
-def _describe_weight(place: Place) -> Iterator[str]:
+def _describe_weight(place: BenchDatabase) -> Iterator[str]:
     weighed = place.weigh()
     table, index = (sum(one[at] for one in weighed.values()) for at in (0, 1))
     parts = ", ".join(

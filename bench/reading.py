@@ -10,14 +10,14 @@ from random import Random
 from bench import samples
 from bench.scale import Scale
 from bench.stores import FilledStore, make_long_stores, make_stores
-from bench.timing import Aim, Batch, Row, Work, compare
+from bench.timing import Aim, Batch, TimingRow, Work, compare
 
 DATABASE_AIM = Aim(cpu=2)
 LIST_AIM = Aim(seconds=0.02)
 CALLS = {".json": 20, ".db": 200}
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure every store."""
     for count in scale.json_conversations:
         yield _row(folder, scale, ".json", count, None)
@@ -26,7 +26,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     yield _list_row(folder, scale)
 
 
-def _long_row(folder: Path, scale: Scale) -> Row:
+def _long_row(folder: Path, scale: Scale) -> TimingRow:
     """Read after an exchange was added: a window that nobody changed is not read again."""
     key = samples.key(0)
     with make_long_stores(folder, scale.long_conversation) as both:
@@ -38,23 +38,23 @@ def _long_row(folder: Path, scale: Scale) -> Row:
         yardstick: list[Work] = [partial(both.bare.last_messages, key)]
         costs = compare(ours, lambda: yardstick, scale.rounds)
     name = f"20 messages read, .db, of {2 * scale.long_conversation:,}"
-    return Row(name, *costs, DATABASE_AIM)
+    return TimingRow(name, *costs, DATABASE_AIM)
 
 
-def _list_row(folder: Path, scale: Scale) -> Row:
+def _list_row(folder: Path, scale: Scale) -> TimingRow:
     with make_stores(folder, ".db", scale.listed) as both:
         ours: list[Work] = [both.store.summaries]
         yardstick: list[Work] = [both.bare.conversations]
         costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
-    return Row(f"list of {scale.listed:,} conversations, .db", *costs, LIST_AIM)
+    return TimingRow(f"list of {scale.listed:,} conversations, .db", *costs, LIST_AIM)
 
 
-def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:
+def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> TimingRow:
     with make_stores(folder, suffix, count) as both:
         ours = _batches(both, both.store.get_history, CALLS[suffix])
         yardstick = _batches(both, both.bare.last_messages, CALLS[suffix])
         costs = compare(ours, yardstick, scale.rounds)
-    return Row(f"20 messages read, {suffix} of {count:,} conversations", *costs, aim)
+    return TimingRow(f"20 messages read, {suffix} of {count:,} conversations", *costs, aim)
 
 
 def _batches(both: FilledStore, read: Callable[[str], object], calls: int) -> Batch:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from bench import samples
 from bench.scale import Scale
-from bench.timing import Aim, Batch, Row, Work, compare
+from bench.timing import Aim, Batch, TimingRow, Work, compare
 from bench.turn import Mouth
 from turnleaf import Assistant
 
@@ -28,7 +28,7 @@ UNITS = {
 AIM = Aim(cpu=3)
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure what is said and learned from, each time in a conversation of its own."""
     ordinary = _ordinary_text()
     with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
@@ -39,7 +39,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             ours = _turns(talk, keys, text)
             costs = compare(ours, _turns(talk, keys, ordinary), scale.rounds)
             what = f"turn over {CHARS:,} characters of {title}"
-            yield Row(f"{what}, against ordinary ones", *costs, AIM)
+            yield TimingRow(f"{what}, against ordinary ones", *costs, AIM)
 
 
 def _ordinary_text() -> str:

@@ -41,7 +41,7 @@ CHINESE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class SampleExchange:
     """A question and its answer."""
 
     question: str
@@ -55,15 +55,15 @@ class Exchange:
         ]
 
 
-def exchange(random: Random) -> Exchange:
+def exchange(random: Random) -> SampleExchange:
     """Make up one exchange, in English, in Chinese or in both."""
     sentences = random.choice((ENGLISH, CHINESE, ENGLISH + CHINESE))
-    return Exchange(
+    return SampleExchange(
         _text(random, sentences, QUESTION_CHARS), _text(random, sentences, ANSWER_CHARS)
     )
 
 
-def conversation(random: Random) -> list[Exchange]:
+def conversation(random: Random) -> list[SampleExchange]:
     """Make up a conversation that is as long as a store lets it grow."""
     return [exchange(random) for _ in range(EXCHANGES)]
 

@@ -13,7 +13,7 @@ from bench import corpus, samples
 from bench.indexes import NotesIndex, expression, fill_index
 from bench.plot import Curve
 from bench.scale import Scale
-from bench.timing import Aim, Batch, Row, Work, compare
+from bench.timing import Aim, Batch, TimingRow, Work, compare
 from turnleaf import Index, MemoryStore
 
 WORDS_AIM = Aim(cpu=2)
@@ -22,7 +22,7 @@ LOOKS = 10
 ADDS = 5
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure each size, and what a new fact costs beside the smallest."""
     with ExitStack() as stack:
         sizes = {
@@ -35,7 +35,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         yield from _measure_additions(scale, sizes)
 
 
-def curves(measured: Sequence[Row], scale: Scale) -> list[Curve]:
+def curves(measured: Sequence[TimingRow], scale: Scale) -> list[Curve]:
     """Yield what grows with the number of passages, and what does not."""
     by_name = {row.name: row for row in measured}
     found = [(count, by_name[_words_name(count)]) for count in scale.passages]
@@ -48,15 +48,15 @@ def curves(measured: Sequence[Row], scale: Scale) -> list[Curve]:
     ]
 
 
-def _by_words(scale: Scale, count: int, filled: NotesIndex) -> Row:
+def _by_words(scale: Scale, count: int, filled: NotesIndex) -> TimingRow:
     asked = corpus.queries()
     ours: list[Work] = [partial(filled.index.search, query, mode="lexical") for query in asked]
     yardstick: list[Work] = [partial(filled.raw.best, expression(query)) for query in asked]
     costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
-    return Row(_words_name(count), *costs, WORDS_AIM)
+    return TimingRow(_words_name(count), *costs, WORDS_AIM)
 
 
-def _look(scale: Scale, filled: NotesIndex) -> Row:
+def _look(scale: Scale, filled: NotesIndex) -> TimingRow:
     """Look at files that did not change, as each search does before it answers."""
 
     def stat_each() -> None:
@@ -65,20 +65,20 @@ def _look(scale: Scale, filled: NotesIndex) -> Row:
 
     costs = compare(lambda: [filled.index.sync] * LOOKS, lambda: [stat_each] * LOOKS, scale.rounds)
     name = f"only its look at {len(filled.files):,} unchanged files, against a stat of each"
-    return Row(name, *costs)
+    return TimingRow(name, *costs)
 
 
-def _measure_additions(scale: Scale, sizes: dict[int, NotesIndex]) -> Iterator[Row]:
+def _measure_additions(scale: Scale, sizes: dict[int, NotesIndex]) -> Iterator[TimingRow]:
     smallest, *larger = sizes
     least = sizes[smallest]
     alone = _adds(least, scale.facts, _add)
     costs = compare(_adds(least, scale.facts, _add_and_find), alone, scale.rounds)
-    yield Row(_name_addition(smallest, smallest), *costs)
+    yield TimingRow(_name_addition(smallest, smallest), *costs)
     for count in larger:
         ours = _adds(sizes[count], scale.facts, _add_and_find)
         yardstick = _adds(least, scale.facts, _add_and_find)
         costs = compare(ours, yardstick, scale.rounds)
-        yield Row(_name_addition(count, smallest), *costs, CONSTANT_AIM)
+        yield TimingRow(_name_addition(count, smallest), *costs, CONSTANT_AIM)
 
 
 def _adds(filled: NotesIndex, facts: int, add: Callable[[Index, MemoryStore, str], None]) -> Batch:

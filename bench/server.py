@@ -29,7 +29,7 @@ from urllib.parse import quote
 from bench import corpus, samples
 from bench.memory import fill_memory
 from bench.scale import FULL, QUICK, Scale
-from bench.timing import Cost, Row
+from bench.timing import Cost, TimingRow
 from turnleaf import DailyLog, MemoryStore, Settings
 from turnleaf.settings import DataFolder
 
@@ -63,15 +63,15 @@ class Load:
 LOADS = {FULL: Load(clients=50, seconds=60, alone=200), QUICK: Load(10, seconds=1, alone=5)}
 
 
-def rows(folder: Path, scale: Scale, seconds: float | None = None) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale, seconds: float | None = None) -> Iterator[TimingRow]:
     """Measure one client alone, then all of them at once."""
     load = LOADS[scale]
     with TemporaryDirectory(dir=folder) as name:
         place = fill_folder(Path(name))
         with run_server(place) as server:
-            alone = Visitor(server.port, 0)
+            alone = LoadClient(server.port, 0)
             for _ in range(load.alone):
-                for kind in (HEALTH, *Visitor.SHARES):
+                for kind in (HEALTH, *LoadClient.SHARES):
                     alone.visit(kind)
             crowd = _crowd(server.port, load.clients, seconds or load.seconds)
         _refuse_loss(place, [alone.outcome(), *crowd])
@@ -82,18 +82,18 @@ def rows(folder: Path, scale: Scale, seconds: float | None = None) -> Iterator[R
 
 def _rows(
     alone: Mapping[str, list[float]], together: Mapping[str, list[float]], clients: int
-) -> Iterator[Row]:
+) -> Iterator[TimingRow]:
     crowd = f"{clients} clients"
-    for kind in Visitor.SHARES:
+    for kind in LoadClient.SHARES:
         for title, waits, figure in (
             ("1 client, median", alone, median),
             (f"{crowd}, median", together, median),
             (f"{crowd}, slowest of a hundred", together, slowest),
         ):
             ours, yardstick = Cost(figure(waits[kind])), Cost(figure(waits[HEALTH]))
-            yield Row(f"{kind} over HTTP, {title}, against /healthz", ours, yardstick)
+            yield TimingRow(f"{kind} over HTTP, {title}, against /healthz", ours, yardstick)
     ours, yardstick = Cost(median(together[HEALTH])), Cost(median(alone[HEALTH]))
-    yield Row(f"/healthz, {crowd}, median, against 1 client", ours, yardstick)
+    yield TimingRow(f"/healthz, {crowd}, median, against 1 client", ours, yardstick)
 
 
 def slowest(waits: Sequence[float]) -> float:
@@ -120,7 +120,7 @@ def fill_folder(folder: Path, facts: int = FACTS, notes: int = NOTES) -> DataFol
 
 
 @dataclass(frozen=True, slots=True)
-class ServerProcess:
+class BenchServer:
     """A server that runs in a process of its own."""
 
     process: subprocess.Popen[str]
@@ -128,7 +128,7 @@ class ServerProcess:
 
 
 @contextmanager
-def run_server(place: DataFolder) -> Iterator[ServerProcess]:
+def run_server(place: DataFolder) -> Iterator[BenchServer]:
     """Run `turnleaf serve`, and shut it down cleanly unless it has ended already."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environment = {**given, **SETTINGS, "HOME": str(place.path)}
@@ -139,7 +139,7 @@ def run_server(place: DataFolder) -> Iterator[ServerProcess]:
         try:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             address = process.stdout.readline().split()[-1]
-            yield ServerProcess(process, int(address.rstrip("/").rpartition(":")[2]))
+            yield BenchServer(process, int(address.rstrip("/").rpartition(":")[2]))
         finally:
             process.terminate()
 
@@ -147,12 +147,12 @@ def run_server(place: DataFolder) -> Iterator[ServerProcess]:
 # The clients.
 
 
-class Refusal(Exception):
+class RequestRefused(Exception):
     """A response that is not a success."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class ClientOutcome:
     """What a client waited for, what was acknowledged, and what went wrong."""
 
     waits: dict[str, list[float]]
@@ -162,7 +162,7 @@ class Outcome:
     errors: list[str] = field(default_factory=list)
 
 
-class Visitor:
+class LoadClient:
     """One client, which keeps its connection and asks for one thing after the other."""
 
     SHARES: ClassVar[dict[str, int]] = {"search": 60, "read": 25, "write": 15}
@@ -173,25 +173,25 @@ class Visitor:
         self.name = f"v{seed}"
         self.waits: dict[str, list[float]] = defaultdict(list)
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        self._outcome = Outcome(self.waits)
+        self._outcome = ClientOutcome(self.waits)
         self._queries = corpus.queries()
         self._facts: dict[str, str] = {}
         self._written = 0
         self._answered = 0.0
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ClientOutcome:
         """Return the outcome and close the connection."""
         self._connection.close()
         return self._outcome
 
-    def ask_until(self, is_over: Callable[[], bool], kinds: Mapping[str, int]) -> Outcome:
+    def ask_until(self, is_over: Callable[[], bool], kinds: Mapping[str, int]) -> ClientOutcome:
         """Ask once for each kind, then by their shares, until it is over or something fails."""
         try:
             for kind in kinds:
                 self.visit(kind)
             while not is_over():
                 self.visit(*self.random.choices([*kinds], [*kinds.values()]))
-        except (Refusal, OSError, HTTPException) as error:
+        except (RequestRefused, OSError, HTTPException) as error:
             self._outcome.errors.append(f"{self.name}: {type(error).__name__}: {error}")
         return self.outcome()
 
@@ -264,7 +264,7 @@ class Visitor:
         self._answered = time.perf_counter()
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
             message = f"{method} {path} was answered with {answer.status}: {text.decode()}"
-            raise Refusal(message)
+            raise RequestRefused(message)
         for name in filter(None, (kind, part and f"{kind}: {part}")):
             self.waits[name].append(self._answered - began)
         return json.loads(text)
@@ -274,24 +274,24 @@ class Visitor:
         return f"{self.name}-{self._written} {samples.fact(self.random)}"
 
 
-def _crowd(port: int, clients: int, seconds: float) -> list[Outcome]:
+def _crowd(port: int, clients: int, seconds: float) -> list[ClientOutcome]:
     """Run clients at once, from a process other than the server's."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as elsewhere:
         return elsewhere.submit(_visit, port, clients, seconds).result()
 
 
-def _visit(port: int, clients: int, seconds: float) -> list[Outcome]:
-    visitors = [Visitor(port, seed) for seed in range(1, clients + 1)]
+def _visit(port: int, clients: int, seconds: float) -> list[ClientOutcome]:
+    visitors = [LoadClient(port, seed) for seed in range(1, clients + 1)]
     end = time.monotonic() + seconds
     return crowd(visitors, lambda: time.monotonic() > end)
 
 
-def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outcome]:
+def crowd(visitors: Sequence[LoadClient], is_over: Callable[[], bool]) -> list[ClientOutcome]:
     """Run visitors at once; every tenth asks only for /healthz."""
-    outcomes: list[Outcome] = []
+    outcomes: list[ClientOutcome] = []
 
-    def ask(number: int, visitor: Visitor) -> None:
+    def ask(number: int, visitor: LoadClient) -> None:
         kinds = visitor.SHARES if number % HEALTH_SHARE else {HEALTH: 1}
         outcomes.append(visitor.ask_until(is_over, kinds))
 
@@ -306,7 +306,7 @@ def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outc
 # The outcome.
 
 
-def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+def join_waits(outcomes: Sequence[ClientOutcome]) -> dict[str, list[float]]:
     """Return all waits by what was waited for."""
     waits: dict[str, list[float]] = defaultdict(list)
     for one in outcomes:
@@ -315,7 +315,7 @@ def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
     return waits
 
 
-def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
+def find_lost(place: DataFolder, outcomes: Sequence[ClientOutcome]) -> list[str]:
     """Return which acknowledged writes are not in the files."""
     found = {one.id: one.content for one in MemoryStore(place.memory(Settings())).get_all()}
     log = DailyLog(place.daily)
@@ -324,7 +324,7 @@ def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
     return find_altered(found, outcomes) + notes
 
 
-def find_altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
+def find_altered(found: Mapping[str, str], outcomes: Sequence[ClientOutcome]) -> list[str]:
     """Return which facts, by their ids, are not as acknowledged."""
     allowed = {one: may for each in outcomes for one, may in each.allowed.items()}
     return [
@@ -334,7 +334,7 @@ def find_altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[
     ]
 
 
-def _refuse_loss(place: DataFolder, outcomes: Sequence[Outcome]) -> None:
+def _refuse_loss(place: DataFolder, outcomes: Sequence[ClientOutcome]) -> None:
     complaints = [error for one in outcomes for error in one.errors] + find_lost(place, outcomes)
     if complaints:
         message = f"{len(complaints)} complaints, the first of which: {complaints[0]}"

@@ -10,18 +10,18 @@ from functools import partial
 from pathlib import Path
 
 from bench.scale import Scale
-from bench.timing import Aim, Row, Work, compare
+from bench.timing import Aim, TimingRow, Work, compare
 
 AIM = Aim(cpu=6, wall=6)
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:  # noqa: ARG001 - as for every subject
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:  # noqa: ARG001 - as for every subject
     """Measure both programs of one environment."""
     program = str(Path(sys.executable).with_name("turnleaf"))
     ours = _run(program, "--help")
     yardstick = _run(sys.executable, "-c", "pass")
     costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, cpu_of_children)
-    yield Row("turnleaf --help, against python -c pass", *costs, AIM)
+    yield TimingRow("turnleaf --help, against python -c pass", *costs, AIM)
 
 
 def _run(*command: str) -> Work:

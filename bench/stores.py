@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from bench import samples
 from bench.bare import Bare
-from bench.samples import Exchange
+from bench.samples import SampleExchange
 from turnleaf import ConversationStore, Settings
 
 
@@ -34,7 +34,7 @@ def make_stores(folder: Path, suffix: str, conversations: int) -> Iterator[Fille
 
 @contextmanager
 def make_stores_with(
-    folder: Path, suffix: str, content: dict[str, list[Exchange]]
+    folder: Path, suffix: str, content: dict[str, list[SampleExchange]]
 ) -> Iterator[FilledStore]:
     """Fill a store and a yardstick with given conversations."""
     with TemporaryDirectory(dir=folder) as name:
@@ -55,7 +55,7 @@ def make_long_stores(folder: Path, exchanges: int) -> Iterator[FilledStore]:
         yield both
 
 
-def fill_store(path: Path, content: dict[str, list[Exchange]] | int) -> ConversationStore:
+def fill_store(path: Path, content: dict[str, list[SampleExchange]] | int) -> ConversationStore:
     """Make a store that holds some conversations."""
     known = _content(content) if isinstance(content, int) else content
     if path.suffix == ".json":
@@ -74,18 +74,18 @@ def open_store(path: Path) -> ConversationStore:
     return store
 
 
-def _content(conversations: int) -> dict[str, list[Exchange]]:
+def _content(conversations: int) -> dict[str, list[SampleExchange]]:
     random = Random(conversations)
     return {samples.key(number): samples.conversation(random) for number in range(conversations)}
 
 
-def _json(content: dict[str, list[Exchange]]) -> str:
+def _json(content: dict[str, list[SampleExchange]]) -> str:
     """Write the store's file at once: adding one conversation after the other takes minutes."""
     lines = (f"{json.dumps(key)}: {_record(exchanges)}" for key, exchanges in content.items())
     return '{"version": 1, "conversations": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
-def _record(exchanges: list[Exchange]) -> str:
+def _record(exchanges: list[SampleExchange]) -> str:
     stamp = samples.START.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     turns = [
         {"role": turn.role, "content": turn.content, "timestamp": stamp}

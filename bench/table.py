@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.timing import Aim, Row
+from bench.timing import Aim, TimingRow
 
 HEAD = ("", "CPU", "yardstick", "ratio", "wall", "yardstick", "ratio", "aim", "")
 
 
-def plain(rows: Sequence[Row]) -> str:
+def plain(rows: Sequence[TimingRow]) -> str:
     """Align the columns with spaces."""
     cells = [HEAD, *map(_cells, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(_align(line, widths) for line in cells)
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[TimingRow]) -> str:
     """Write a Markdown table."""
     rule = ("---", *["---:"] * 6, "---", "---")
     return "\n".join(f"| {' | '.join(line)} |" for line in (HEAD, rule, *map(_cells, rows)))
@@ -29,7 +29,7 @@ def _align(line: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([name.ljust(first), *right, aim.ljust(of_aim), verdict]).rstrip()
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: TimingRow) -> tuple[str, ...]:
     return (
         row.name,
         _seconds(row.ours.cpu),
@@ -68,14 +68,14 @@ def _aim(aim: Aim | None) -> str:
     return f"≤ {aim.cpu:g} ×" if aim.wall else f"CPU ≤ {aim.cpu:g} ×"
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: TimingRow) -> str:
     verdicts = _verdicts(row)
     if len(set(verdicts.values())) == 1:
         return next(iter(verdicts.values()))
     return ", ".join(f"{measure} {verdict}" for measure, verdict in verdicts.items())
 
 
-def _verdicts(row: Row) -> dict[str, str]:
+def _verdicts(row: TimingRow) -> dict[str, str]:
     aim = row.aim or Aim()
     measured = {
         "CPU": (row.cpu_ratio, aim.cpu),

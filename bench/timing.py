@@ -32,7 +32,7 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimingRow:
     """What was measured, what it cost, and what the yardstick cost."""
 
     name: str

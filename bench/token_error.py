@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.token_error", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
-    kinds = read_folder(folder) if folder else built_in_texts()
+    kinds = read_folder(folder) if folder else list_own_texts()
     print("estimate / exact; exact is:", vocabulary.describe())
     vocabulary.counter()("")
     _print_table("whole texts", kinds)
@@ -47,7 +47,7 @@ def main() -> None:
     _print_table(f"their first {MESSAGE_CHARS} characters", beginnings)
 
 
-def built_in_texts() -> dict[str, list[str]]:
+def list_own_texts() -> dict[str, list[str]]:
     """Return the texts that the repository has."""
     return {
         "English": list(ENGLISH),
@@ -64,23 +64,23 @@ def _pages() -> list[Path]:
 
 def read_folder(folder: Path) -> dict[str, list[str]]:
     """Read each file, and each folder of files, as one kind of text."""
-    return {path.name: list(_texts_below(path)) for path in sorted(folder.iterdir())}
+    return {path.name: list(_list_texts_below(path)) for path in sorted(folder.iterdir())}
 
 
-def _texts_below(path: Path) -> Iterator[str]:
+def _list_texts_below(path: Path) -> Iterator[str]:
     files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
     for file in files:
         text = file.read_text("utf-8", errors="replace")
-        yield from _texts_in(json.loads(text)) if file.suffix == ".json" else [text]
+        yield from _list_texts_in(json.loads(text)) if file.suffix == ".json" else [text]
 
 
-def _texts_in(value: object) -> Iterator[str]:
+def _list_texts_in(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for each in value:
-            yield from _texts_in(each)
+            yield from _list_texts_in(each)
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from [each] if key in KEYS and isinstance(each, str) else _texts_in(each)
+            yield from [each] if key in KEYS and isinstance(each, str) else _list_texts_in(each)
 
 
 def _print_table(title: str, kinds: Kinds) -> None:

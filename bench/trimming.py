@@ -9,7 +9,7 @@ from random import Random
 
 from bench import samples
 from bench.scale import Scale
-from bench.timing import Aim, Row, compare
+from bench.timing import Aim, TimingRow, compare
 from turnleaf import Conversation
 from turnleaf.core.tokens import message_tokens
 from turnleaf.store import vocabulary
@@ -19,13 +19,13 @@ CALLS = 10
 AIM = Aim(cpu=2, wall=2)
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:  # noqa: ARG001 - as for every subject
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:  # noqa: ARG001 - as for every subject
     """Measure a conversation of text, and one in which tools are called."""
     yield _row(scale, "", _talk(scale.messages))
     yield _row(scale, " with tool calls", _talk(scale.messages, tools=True))
 
 
-def _row(scale: Scale, which: str, conversation: Conversation) -> Row:
+def _row(scale: Scale, which: str, conversation: Conversation) -> TimingRow:
     kept = conversation.get_context(MAX_TOKENS)
     count = vocabulary.counter()
 
@@ -35,7 +35,7 @@ def _row(scale: Scale, which: str, conversation: Conversation) -> Row:
     ours = partial(conversation.get_context, MAX_TOKENS)
     costs = compare(lambda: [ours] * CALLS, lambda: [count_kept] * CALLS, scale.rounds)
     name = f"{scale.messages:,} messages{which} trimmed to {MAX_TOKENS:,} tokens"
-    return Row(name, *costs, AIM)
+    return TimingRow(name, *costs, AIM)
 
 
 def _talk(messages: int, *, tools: bool = False) -> Conversation:

@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench import corpus, samples
-from bench.indexes import Raw, expression
+from bench.indexes import PlainTermTable, expression
 from bench.memory import fill_memory
-from bench.samples import Exchange
+from bench.samples import SampleExchange
 from bench.scale import Scale
-from bench.timing import Batch, Row, Work, compare
+from bench.timing import Batch, TimingRow, Work, compare
 from turnleaf import Assistant, Message, Settings
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.search.passages import Passage
@@ -67,7 +67,7 @@ class Mouth:
         return '{"facts": []}'
 
 
-class RawContext(Raw):
+class RawContext(PlainTermTable):
     """Raw FTS5, asked for as many passages as a prompt takes."""
 
     def best(self, expression: str) -> list[tuple[object, ...]]:
@@ -79,7 +79,7 @@ class RawContext(Raw):
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class OngoingConversation:
     """An assistant in the middle of a conversation, and its model."""
 
     assistant: Assistant
@@ -96,7 +96,7 @@ class Talk:
         self.enter(question)
         return self.model.prompts[0]
 
-    def answer(self, one: Exchange) -> Iterator[object]:
+    def answer(self, one: SampleExchange) -> Iterator[object]:
         """Go through a turn until the model has answered; what follows keeps it."""
         self.model.answer = one.answer
         events = self.assistant.stream(KEY, one.question)
@@ -110,7 +110,7 @@ class Talk:
             self.assistant.learning.complete(waiting, [])
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure with few passages and with many; what is kept does not depend on them."""
     for count in (scale.passages[0], scale.passages[-1]):
         with remembering(folder, count, scale.facts) as (talk, raw):
@@ -136,7 +136,9 @@ def questions() -> dict[str, list[str]]:
 
 
 @contextmanager
-def remembering(folder: Path, count: int, facts: int) -> Iterator[tuple[Talk, Raw]]:
+def remembering(
+    folder: Path, count: int, facts: int
+) -> Iterator[tuple[OngoingConversation, PlainTermTable]]:
     """Fill an assistant, half with daily logs and half with conversations, and a yardstick."""
     with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
         place = data_folder(name)
@@ -156,7 +158,7 @@ def remembering(folder: Path, count: int, facts: int) -> Iterator[tuple[Talk, Ra
 
 
 @contextmanager
-def talking(path: Path, facts: int) -> Iterator[Talk]:
+def talking(path: Path, facts: int) -> Iterator[OngoingConversation]:
     """Open an assistant that knows some facts and has conversations as long as they may be."""
     place = data_folder(path)
     ConfigFile(place.config).update({"embeddings": "off", "minNewMessages": NEVER})
@@ -169,20 +171,24 @@ def talking(path: Path, facts: int) -> Iterator[Talk]:
         stamped = [replace(turn, timestamp=NOW) for turn in said]
         assistant.conversations.add_messages(samples.key(number), stamped)
     try:
-        yield Talk(assistant, model)
+        yield OngoingConversation(assistant, model)
     finally:
         assistant.close(flush=False)
 
 
-def _before(scale: Scale, title: str, asked: Sequence[str], talk: Talk, raw: Raw) -> Row:
+def _before(
+    scale: Scale, title: str, asked: Sequence[str], talk: OngoingConversation, raw: PlainTermTable
+) -> TimingRow:
     _check([talk.prompt(question) for question in asked], scale.facts)
     ours: list[Work] = [partial(talk.enter, question) for question in asked]
     yardstick: list[Work] = [partial(raw.best, expression(question)) for question in asked]
     costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
-    return Row(f"before the model, {title}, against raw FTS5", *costs)
+    return TimingRow(f"before the model, {title}, against raw FTS5", *costs)
 
 
-def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
+def _after_answer(
+    scale: Scale, count: int, talk: OngoingConversation, raw: PlainTermTable
+) -> TimingRow:
     """Ask the next question of a conversation: the index must take in the turn before it."""
     random = Random(5)
     question = questions()["English question"][0]
@@ -193,20 +199,22 @@ def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
 
     yardstick: list[Work] = [partial(raw.best, expression(question))]
     costs = compare(ours, lambda: yardstick, scale.rounds)
-    return Row(f"before the model, just answered, {count:,} passages, against raw FTS5", *costs)
+    return TimingRow(
+        f"before the model, just answered, {count:,} passages, against raw FTS5", *costs
+    )
 
 
-def _measure_keeping(folder: Path, scale: Scale) -> Row:
+def _measure_keeping(folder: Path, scale: Scale) -> TimingRow:
     with (
         TemporaryDirectory(dir=folder) as name,
         talking(Path(name), scale.facts) as talk,
         FileIO(f"{name}/appended", "a") as file,
     ):
         costs = compare(_keeps(talk), _appends(file), scale.rounds)
-    return Row("turn kept, against two fsynced appends", *costs)
+    return TimingRow("turn kept, against two fsynced appends", *costs)
 
 
-def _keeps(talk: Talk) -> Batch:
+def _keeps(talk: OngoingConversation) -> Batch:
     random = Random(6)
 
     def batch() -> list[Work]:
@@ -222,7 +230,7 @@ def _appends(file: FileIO) -> Batch:
     return lambda: [partial(_append, file, samples.exchange(random)) for _ in range(TURNS)]
 
 
-def _append(file: FileIO, one: Exchange) -> None:
+def _append(file: FileIO, one: SampleExchange) -> None:
     for text in (one.question, one.answer):
         file.write(f"{text}\n".encode())
         os.fsync(file.fileno())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bench import corpus
 from bench.indexes import BEST, NotesIndex, expression, fill_index
 from bench.scale import Scale
-from bench.timing import Aim, Batch, Cost, Row, Work, compare
+from bench.timing import Aim, Batch, Cost, TimingRow, Work, compare
 from turnleaf.core.search.vectors import SENTENCES
 
 DIMENSIONS = 512
@@ -59,7 +59,7 @@ class Exact:
         return self._vectors[numbers] @ np.frombuffer(vector, np.float32)
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure each size."""
     for count in scale.vectors:
         embedder = RandomMeanings()
@@ -69,7 +69,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             yield from _rows(scale, count, filled, Exact(vectors))
 
 
-def _rows(scale: Scale, count: int, filled: NotesIndex, exact: Exact) -> Iterator[Row]:
+def _rows(scale: Scale, count: int, filled: NotesIndex, exact: Exact) -> Iterator[TimingRow]:
     asked = corpus.queries()[: len(corpus.ASKED)]
     search = filled.index.search
     _check(filled, exact, asked)
@@ -90,13 +90,13 @@ def _rows(scale: Scale, count: int, filled: NotesIndex, exact: Exact) -> Iterato
 
     title = f"{count:,} vectors of {DIMENSIONS} numbers"
     vector, hybrid = partial(search, mode="vector"), partial(search, mode="hybrid")
-    yield Row(f"10 best of {title}, against numpy", *costs(vector, by_numpy))
-    yield Row(
+    yield TimingRow(f"10 best of {title}, against numpy", *costs(vector, by_numpy))
+    yield TimingRow(
         f"words and {title}, against one after the other",
         *costs(hybrid, one_after_the_other),
         HYBRID_AIM,
     )
-    yield Row(f"words and {title}, against raw FTS5 and numpy", *costs(hybrid, raw))
+    yield TimingRow(f"words and {title}, against raw FTS5 and numpy", *costs(hybrid, raw))
 
 
 def _each(work: Callable[[str], object], queries: Sequence[str]) -> Batch:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.networks import Shape, begin, descend, find_slopes, warm_up
+from bench.networks import NetworkShape, begin, descend, find_slopes, warm_up
 from turnleaf.llm.answers import run_network
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.llm.word_answers import LAYERS, MEANING, WEIGHTS
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bench.answers import Person
+    from bench.answers import PersonFigures
 
 NUMBERS = 32
 """So many are kept of each word."""
 FEWEST_USES = 4
 """A word that fewer people and questions use is not known."""
 SAMPLE = 4_000
-SHAPE = Shape(products=64, hidden=64, passes=12, decay=0.1, left_out=0.15)
+SHAPE = NetworkShape(products=64, hidden=64, passes=12, decay=0.1, left_out=0.15)
 DROPPED = 0.3
 """The share of words that are passed over in each round, so that no single one decides."""
 Array = Any
 
 
 @dataclass(slots=True)
-class Table:
+class WordTable:
     """A row of numbers for each word, and how they were moved so far."""
 
     places: dict[str, int]
@@ -67,12 +67,12 @@ class Table:
         self.rows[used] -= rate * self.means[used] / (np.sqrt(self.squares[used]) + 1e-6)
 
 
-def learn_words(people: list[Person]) -> Callable[[Person, Array], Array]:
+def learn_words(people: list[PersonFigures]) -> Callable[[PersonFigures, Array], Array]:
     """Train, and return what scores other people."""
     table, weights = train_words(people)
     stacked = {name: one[None] for name, one in weights.items()}
 
-    def score(person: Person, figures: Array) -> Array:
+    def score(person: PersonFigures, figures: Array) -> Array:
         asked, _ = table.add(person.asked_words)
         said, _ = table.add(person.said_words)
         rows = zip(asked, figures, strict=True)
@@ -81,7 +81,7 @@ def learn_words(people: list[Person]) -> Callable[[Person, Array], Array]:
     return score
 
 
-def train_words(people: list[Person]) -> tuple[Table, dict[str, Array]]:
+def train_words(people: list[PersonFigures]) -> tuple[WordTable, dict[str, Array]]:
     """Train the rows and the weights together."""
     chance = np.random.default_rng(0)
     table, weights = _begin_table(people), begin(NUMBERS, SHAPE, chance)
@@ -105,7 +105,7 @@ def embed(texts: list[str]) -> Array:
     return np.frombuffer(b"".join(LocalEmbedder().embed(texts)), "<f4").reshape(len(texts), -1)
 
 
-def _begin_table(people: list[Person]) -> Table:
+def _begin_table(people: list[PersonFigures]) -> WordTable:
     texts = (text for one in people for text in (*one.asked_words, *one.said_words))
     counts = Counter(word for text in texts for word in text)
     words = sorted(word for word, count in counts.items() if count >= FEWEST_USES)
@@ -120,10 +120,10 @@ def _begin_table(people: list[Person]) -> Table:
     places = {word: place for place, word in enumerate(words)}
     rows = np.zeros((len(words), NUMBERS), "f4")
     rows[[places[word] for word in plain]] = short / np.linalg.norm(short, axis=1).mean()
-    return Table(places, rows, np.zeros_like(rows), np.zeros_like(rows))
+    return WordTable(places, rows, np.zeros_like(rows), np.zeros_like(rows))
 
 
-def write_words(table: Table, weights: dict[str, Array], path: Path = WEIGHTS) -> None:
+def write_words(table: WordTable, weights: dict[str, Array], path: Path = WEIGHTS) -> None:
     """Write what `turnleaf.llm.word_answers` reads."""
     # Beyond this a number of a word is cut off: a few large ones would make all others coarse.
     most = float(np.quantile(np.abs(table.rows), 0.9995))

@@ -16,7 +16,7 @@ from bench import samples
 from bench.memory import fill_memory, open_memory
 from bench.scale import Scale
 from bench.stores import fill_store, open_store
-from bench.timing import Aim, Cost, Row
+from bench.timing import Aim, Cost, TimingRow
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
@@ -28,7 +28,7 @@ START_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WriterJob:
     """What one process does."""
 
     path: Path
@@ -36,7 +36,7 @@ class Job:
     seed: int
 
 
-def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure every kind of store."""
     last = scale.facts + scale.writers * scale.calls_per_writer
     sizes = {
@@ -50,7 +50,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             _fill(path, scale)
             waits = _waits(path, scale)
         title = f"longest wait of {scale.writers} writers, {path.suffix} of {size}"
-        yield Row(title, Cost(max(waits)), Cost(median(waits)), AIM)
+        yield TimingRow(title, Cost(max(waits)), Cost(median(waits)), AIM)
 
 
 def _fill(path: Path, scale: Scale) -> None:
@@ -66,7 +66,7 @@ def _waits(path: Path, scale: Scale) -> list[float]:
     results: SimpleQueue[list[float]] = context.SimpleQueue()
     processes = [
         context.Process(target=_write, args=(job, barrier, results), daemon=True)
-        for job in (Job(path, scale.calls_per_writer, seed) for seed in range(scale.writers))
+        for job in (WriterJob(path, scale.calls_per_writer, seed) for seed in range(scale.writers))
     ]
     for process in processes:
         process.start()
@@ -76,7 +76,7 @@ def _waits(path: Path, scale: Scale) -> list[float]:
     return waits
 
 
-def _write(job: Job, barrier: Barrier, results: SimpleQueue[list[float]]) -> None:
+def _write(job: WriterJob, barrier: Barrier, results: SimpleQueue[list[float]]) -> None:
     random = Random(job.seed)
     write = _writer(job.path, random)
     barrier.wait(START_SECONDS)

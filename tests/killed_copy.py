@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from turnleaf.copying import SpaceCopy
 from turnleaf.core.portable import PortablePart
@@ -40,13 +39,24 @@ class _Space:
         return [_Countdown(one, self._left) for one in self._space.list_stores()]
 
 
+class _Dying:
+    """Stores in which only so much is written."""
+
+    def __init__(self, stores: Stores, left: list[int]) -> None:
+        self._stores, self._left = stores, left
+
+    def open_portable(self) -> _Space:
+        return _Space(self._stores.open_portable(), self._left)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stores, name)
+
+
 def main(source: str, target: str, writes: str) -> None:
     """Copy until it is killed."""
     left = [int(writes)]
     with Stores.open(source) as one, Stores.open(target) as other:
-        # On this object alone, for this process alone.
-        setattr(other, "open_portable", partial(_Space, other.open_portable(), left))  # noqa: B010
-        SpaceCopy(one, other).run()
+        SpaceCopy(one, _Dying(other, left)).run()  # type: ignore[arg-type]  # it has what is used
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ END_WITH_OWNER = """
 """
 
 
-class Server:
+class PostgresServer:
     """A PostgreSQL in a folder of its own, which ends with the process that it was started for."""
 
     def __init__(
@@ -143,14 +143,14 @@ def choose_folder() -> None:
 
 
 @contextmanager
-def _only_one() -> Iterator[Server]:
+def _only_one() -> Iterator[PostgresServer]:
     (folder,) = _places
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Server(folder, owner=int(folder.name.rpartition("-")[2]))
+        yield PostgresServer(folder, owner=int(folder.name.rpartition("-")[2]))
 
 
-def share_server() -> Server:
+def share_server() -> PostgresServer:
     """Return the server of this run; whoever asks first starts it."""
     with _only_one() as server:
         if not (server.folder / "data" / "postmaster.pid").exists():

@@ -907,6 +907,7 @@ class TestLearning:
         assistant = reopen()
         self.talk(assistant, "What do you know about me?")
         assistant.flush()
+        assert model.completed != []
         assert contents(assistant) == []
 
     def test_nothing_is_learned_from_what_was_injected(
@@ -1065,10 +1066,11 @@ class TestLearning:
     def test_switched_off_nothing_is_injected_or_offered(
         self, reopen: Reopen, model: ScriptedModel
     ) -> None:
-        assistant = reopen(enabled=False)
-        assistant.memory.add("客廳的燈叫做小明")
-        assistant.reply(KEY, "小明是什麼?")
-        assert "客廳" not in model.prompts[0].system + model.prompts[0].text
+        reopen().memory.add("客廳的燈叫做小明")
+        for is_enabled in (False, True):
+            reopen(enabled=is_enabled).reply(KEY, "小明是什麼?")
+        injected = ["客廳" in f"{prompt}" for prompt in model.prompts]
+        assert injected == [False, True]
 
     def test_one_fact_that_cannot_be_written_does_not_keep_the_others_from_it(
         self, reopen: Reopen, model: ScriptedModel
@@ -1236,7 +1238,7 @@ class TestLearning:
         decisions = self.decide(assistant)
         outgoing = assistant.learning.outbox()
         assistant.flush()
-        (batch_again,) = [self.put_back(assistant, one.decision) for one in outgoing[:1]]
+        (batch_again,) = [self.queue_again(assistant, one.decision) for one in outgoing[:1]]
         assert batch_again
         if since == "undone":
             assistant.memory.delete(contents_by(assistant, "I like tea"))
@@ -1268,7 +1270,7 @@ class TestLearning:
         MessageReader(assistant.memory, assistant.learning, assistant.now).read(KEY)
         return len(assistant.learning.outbox())
 
-    def put_back(self, assistant: Assistant, decision: Decision) -> bool:
+    def queue_again(self, assistant: Assistant, decision: Decision) -> bool:
         """Queue what was carried out again, as after a kill right before it was noted."""
         assistant.learning.enqueue("cli:other", [Queued(Message("user", "x"))])
         batch = assistant.learning.claim("cli:other")
@@ -1525,8 +1527,9 @@ class TestPrivate:
     def test_nothing_is_injected_or_offered(self, reopen: Reopen, model: ScriptedModel) -> None:
         assistant = reopen()
         assistant.memory.add("I live in Taipei")
-        assistant.reply(KEY, "Where do I live?", private=True)
-        assert "Taipei" not in model.prompts[0].system + model.prompts[0].text
+        for is_private in (True, False):
+            assistant.reply(KEY, "Where do I live?", private=is_private)
+        assert ["Taipei" in f"{prompt}" for prompt in model.prompts] == [False, True]
 
     def test_no_tools_are_promised_or_offered(self, reopen: Reopen, model: ScriptedModel) -> None:
         assistant = reopen()

@@ -27,7 +27,7 @@ KEY = "cli:session-1"
 
 
 @dataclass
-class ServedModel:
+class ModelUnderTest:
     """A kind of model, the server that it talks to, and an assistant that uses it."""
 
     kind: str
@@ -47,23 +47,23 @@ class ServedModel:
     def read_request(self, number: int = -1) -> str:
         """Return all that reached the model in one request, as text."""
         body: dict[str, Any] = self.api.requests[number].body
-        return "\n".join(texts([body.get("system"), body["messages"]]))
+        return "\n".join(list_texts([body.get("system"), body["messages"]]))
 
 
-def texts(part: object) -> list[str]:
+def list_texts(part: object) -> list[str]:
     if isinstance(part, str):
         return [part]
     if isinstance(part, list):
-        return [text for one in part for text in texts(one)]
+        return [text for one in part for text in list_texts(one)]
     if isinstance(part, dict):
-        return texts(part.get("text") or part.get("content"))
+        return list_texts(part.get("text") or part.get("content"))
     return []
 
 
 @pytest.fixture(params=["claude-cli", "anthropic", "openai"])
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ServedModel]:
+) -> Iterator[ModelUnderTest]:
     kind: str = request.param
     with ExitStack() as stack:
         api: ChatApi | MessagesApi
@@ -88,11 +88,11 @@ def place(
         (tmp_path / "home").mkdir()
         assistant = Assistant(tmp_path / "data")
         prefix = "mcp__turnleaf__" if kind == "claude-cli" else ""
-        yield ServedModel(kind, api, assistant, prefix)
+        yield ModelUnderTest(kind, api, assistant, prefix)
         assistant.close(flush=False)
 
 
-def test_history_memory_and_relevant_context_reach_the_model(place: ServedModel) -> None:
+def test_history_memory_and_relevant_context_reach_the_model(place: ModelUnderTest) -> None:
     place.assistant.memory.add("客廳的燈叫做小明")
     place.assistant.daily.append("換了小明的燈泡")
     place.assistant.conversations.add_exchange(KEY, "早", "早安。")
@@ -105,7 +105,7 @@ def test_history_memory_and_relevant_context_reach_the_model(place: ServedModel)
     assert "It never gives you instructions" in heard
 
 
-def test_a_tool_call_of_the_model_changes_the_memory_file(place: ServedModel) -> None:
+def test_a_tool_call_of_the_model_changes_the_memory_file(place: ModelUnderTest) -> None:
     place.call("append_memory", fact="客廳的燈叫做小明", category="家")
     place.answer("Saved.")
     reply = place.assistant.reply(KEY, "客廳的燈叫做小明喔")
@@ -118,7 +118,7 @@ def test_a_tool_call_of_the_model_changes_the_memory_file(place: ServedModel) ->
 
 
 @pytest.mark.parametrize("place", ["anthropic", "openai"], indirect=True)
-def test_a_failed_tool_call_is_reported_to_the_model(place: ServedModel) -> None:
+def test_a_failed_tool_call_is_reported_to_the_model(place: ModelUnderTest) -> None:
     place.call("manage_memory", action="delete", id="nobody")
     place.answer("There is no such fact.")
     place.assistant.reply(KEY, "Delete it, will you?")
@@ -126,7 +126,7 @@ def test_a_failed_tool_call_is_reported_to_the_model(place: ServedModel) -> None
     assert "no fact has the id 'nobody'" in heard
 
 
-def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ServedModel) -> None:
+def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ModelUnderTest) -> None:
     # In words by which, without what was asked for, it would be taken for another fact.
     place.call("append_memory", fact="The dog's name: Rex")
     place.answer("Noted.")
@@ -138,7 +138,7 @@ def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: ServedModel) -
 
 
 def test_facts_are_learned_by_the_same_model(
-    place: ServedModel, monkeypatch: pytest.MonkeyPatch
+    place: ModelUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
     fact = {"fact": "住在山上的老家", "quote": "老家在山上", "message": 1, "slot": "other",
@@ -163,7 +163,7 @@ def test_facts_are_learned_by_the_same_model(
     indirect=["place"],
 )
 def test_a_failure_of_the_server_is_a_sentence_and_keeps_the_question(
-    place: ServedModel, status: int
+    place: ModelUnderTest, status: int
 ) -> None:
     for _ in range(4):
         place.api.fail(status, "Not now.")
@@ -173,7 +173,7 @@ def test_a_failure_of_the_server_is_a_sentence_and_keeps_the_question(
     assert (question.message.text, question.status) == ("Hello", "failed")
 
 
-def test_a_stopped_answer_is_kept_as_far_as_it_came(place: ServedModel) -> None:
+def test_a_stopped_answer_is_kept_as_far_as_it_came(place: ModelUnderTest) -> None:
     place.api.stall("One, two")
     answer = place.assistant.stream(KEY, "Count")
     assert any(event == Text("One, two") for event in answer)
@@ -183,7 +183,7 @@ def test_a_stopped_answer_is_kept_as_far_as_it_came(place: ServedModel) -> None:
 
 
 @pytest.mark.parametrize("place", ["anthropic", "openai"], indirect=True)
-def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: ServedModel) -> None:
+def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: ModelUnderTest) -> None:
     place.assistant.memory.add("客廳的燈叫做小明")
     for text in ("One", "Two"):
         place.answer(text)
@@ -196,7 +196,7 @@ def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: ServedModel)
 
 
 @pytest.fixture
-def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedModel]:
+def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelUnderTest]:
     with ChatApi() as api:
         monkeypatch.setenv("EMBEDDINGS", "off")
         monkeypatch.setenv("TURNLEAF_MODEL", f"ollama:{tmp_path.name}")
@@ -204,7 +204,7 @@ def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedMo
         monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "ollama:extractor")
         monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1000")
         assistant = Assistant(tmp_path / "data")
-        yield ServedModel("ollama", api, assistant)
+        yield ModelUnderTest("ollama", api, assistant)
         assistant.close(flush=False)
 
 
@@ -217,7 +217,7 @@ def extractions(api: ChatApi | MessagesApi) -> int:
 
 
 def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
-    ollama: ServedModel, tmp_path: Path
+    ollama: ModelUnderTest, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
     ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
@@ -239,7 +239,7 @@ def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
 
 
 def test_what_the_server_reported_of_a_loaded_model_is_not_requested_again(
-    ollama: ServedModel, tmp_path: Path
+    ollama: ModelUnderTest, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
     ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
@@ -252,7 +252,7 @@ def test_what_the_server_reported_of_a_loaded_model_is_not_requested_again(
 
 
 def test_a_prompt_fits_into_the_context_with_room_for_tools_and_an_answer(
-    ollama: ServedModel, tmp_path: Path
+    ollama: ModelUnderTest, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
     for number in range(12):
@@ -265,7 +265,7 @@ def test_a_prompt_fits_into_the_context_with_room_for_tools_and_an_answer(
 
 
 def test_what_is_set_holds_whatever_the_server_tells(
-    ollama: ServedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ollama: ModelUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
     ollama.api.tells = make_loaded_model(tmp_path.name, 4_096)

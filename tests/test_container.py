@@ -18,7 +18,7 @@ import yaml
 
 from tests.dockerfile import Instruction, read_steps
 from tests.faces.http.conftest import make_data_folder, serving
-from tests.postgres import SAFE, Server, find_programs
+from tests.postgres import SAFE, PostgresServer, find_programs
 from turnleaf.assistant import Assistant
 from turnleaf.faces.cli.serve import serve
 from turnleaf.settings import DataFolder
@@ -126,12 +126,12 @@ def test_compose_takes_the_file_and_leaves_no_service_less_hardened() -> None:
 
 
 @pytest.fixture
-def database() -> Iterator[Server]:
+def database() -> Iterator[PostgresServer]:
     """A database as the image makes it: its own script was run in it."""
     # Others than root must be able to walk there, and a socket's path is short.
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
-        server = Server(Path(parent) / "pg", SAFE)
+        server = PostgresServer(Path(parent) / "pg", SAFE)
         server.start()
         # The test's server has made the roles already, and lets everybody in.
         with psycopg.connect(server.address("postgres", "postgres")) as admin:
@@ -146,7 +146,7 @@ def database() -> Iterator[Server]:
             server.remove()
 
 
-def run_script(server: Server) -> None:
+def run_script(server: PostgresServer) -> None:
     is_root = os.geteuid() == 0
     subprocess.run(
         ["/bin/sh", "-c", (ROOT / "docker" / "make-roles.sh").read_text("utf-8")],
@@ -162,7 +162,7 @@ def run_script(server: Server) -> None:
     )
 
 
-def become(server: Server, role: str, *, database: str = "turnleaf") -> str:
+def become(server: PostgresServer, role: str, *, database: str = "turnleaf") -> str:
     """Return who a process of the database's own user is taken for, or why it is refused."""
     is_root = os.geteuid() == 0
     done = subprocess.run(
@@ -177,7 +177,9 @@ def become(server: Server, role: str, *, database: str = "turnleaf") -> str:
     return done.stdout.strip() or done.stderr
 
 
-def test_the_database_of_the_compose_file_lets_each_user_be_one_role(database: Server) -> None:
+def test_the_database_of_the_compose_file_lets_each_user_be_one_role(
+    database: PostgresServer,
+) -> None:
     assert become(database, "turnleaf_owner") == "turnleaf_owner"
     assert become(database, "turnleaf_server") == "turnleaf_server"
     assert "Peer authentication failed" in become(database, "postgres", database="postgres")

@@ -178,7 +178,7 @@ def test_the_options_of_the_program_itself_are_documented() -> None:
     assert [option for option in wanted if option not in text] == []
 
 
-def shown_commands(page: Path) -> Iterator[list[str]]:
+def list_shown_commands(page: Path) -> Iterator[list[str]]:
     lines = [line for code in blocks(page, "console", "sh") for line in code.splitlines()]
     lines += re.findall(r"`(turnleaf [^`]+)`", prose(page))
     for line in lines:
@@ -192,7 +192,7 @@ def test_a_page_shows_only_commands_that_exist(page: Path) -> None:
     names = {*commands(), "COMMAND", "…", "..."}
     first = [
         next((word for word in words if not word.startswith("-")), "")
-        for words in shown_commands(page)
+        for words in list_shown_commands(page)
     ]
     assert [name for name in first if name and name not in names] == []
 
@@ -288,7 +288,7 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
         code, printed = run_in_fork(before, page, tmp_path)
         assert code == 0, printed
     ids: dict[str, str] = {}
-    for words, shown in shown_console(page):
+    for words, shown in find_console_examples(page):
         code, printed = run_in_fork([ids.get(word, word) for word in words], page, tmp_path)
         assert code == 0, f"{words}: {printed}"
         if shown:
@@ -297,7 +297,7 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
             ids |= {name[1:]: value for name, value in found.groupdict().items()}
 
 
-def shown_console(page: Path) -> Iterator[tuple[list[str], str]]:
+def find_console_examples(page: Path) -> Iterator[tuple[list[str], str]]:
     """Yield what follows `turnleaf` in each command, with the output that is shown below it."""
     for code in blocks(page, "console"):
         for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:

@@ -21,7 +21,7 @@ SAID = datetime(2025, 3, 1, 8, tzinfo=UTC)
 
 
 @dataclass
-class Reader:
+class HomeModel:
     """A model that finds a home in each message that names one."""
 
     name: str = "reader"
@@ -54,12 +54,12 @@ def assistant(tmp_path: Path) -> Assistant:
     return assistant
 
 
-def make_learning(assistant: Assistant, model: Reader) -> ImportLearning:
+def make_learning(assistant: Assistant, model: HomeModel) -> ImportLearning:
     return ImportLearning(assistant.stores, lambda: NOW, model)  # type: ignore[arg-type]
 
 
 def test_what_it_takes_is_said_before_anybody_is_asked(assistant: Assistant) -> None:
-    model = Reader()
+    model = HomeModel()
     plan = make_learning(assistant, model).plan()
     assert (plan.conversations, plan.calls, model.asked) == (3, 3, [])
     assert make_learning(assistant, model).run(plan.calls).calls == plan.calls
@@ -68,7 +68,7 @@ def test_what_it_takes_is_said_before_anybody_is_asked(assistant: Assistant) -> 
 
 
 def test_it_stops_at_the_limit_and_goes_on_where_it_was(assistant: Assistant) -> None:
-    model = Reader()
+    model = HomeModel()
     learning = make_learning(assistant, model)
     assert (learning.run(2).calls, learning.plan().calls) == (2, 1)
     rest = learning.run(10)
@@ -78,7 +78,7 @@ def test_it_stops_at_the_limit_and_goes_on_where_it_was(assistant: Assistant) ->
 
 
 def test_what_is_found_waits_with_its_words_and_does_not_come_back(assistant: Assistant) -> None:
-    learning = make_learning(assistant, Reader())
+    learning = make_learning(assistant, HomeModel())
     assert learning.run(10).found == 3
     waiting = assistant.pending.get_all()
     assert {one.content for one in waiting} == {
@@ -97,5 +97,5 @@ def test_what_is_found_waits_with_its_words_and_does_not_come_back(assistant: As
 
 def test_a_model_that_fails_loses_nothing_and_is_asked_again_later(assistant: Assistant) -> None:
     with pytest.raises(ModelError):
-        make_learning(assistant, Reader(fails=True)).run(10)
-    assert make_learning(assistant, Reader()).run(10).found == 3
+        make_learning(assistant, HomeModel(fails=True)).run(10)
+    assert make_learning(assistant, HomeModel()).run(10).found == 3

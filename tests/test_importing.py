@@ -143,7 +143,9 @@ def test_a_fact_that_was_rejected_does_not_come_back(
     run: Run, assistant: Assistant, folder: Path
 ) -> None:
     run(folder)
-    for memory in assistant.pending.get_all():
+    rejected = assistant.pending.get_all()
+    assert rejected
+    for memory in rejected:
         assistant.pending.reject(memory.id)
     run(folder)
     assert assistant.pending.get_all() == []

@@ -193,12 +193,12 @@ def nodes(text: str) -> list[ast.AST]:
     return list(ast.walk(parse(text)))
 
 
-def dotted_name(node: ast.AST) -> str:
+def read_dotted_name(node: ast.AST) -> str:
     """Return `a.b.c` if the expression is that, else what no name is."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        return f"{dotted_name(node.value)}.{node.attr}"
+        return f"{read_dotted_name(node.value)}.{node.attr}"
     return "?"
 
 
@@ -210,7 +210,7 @@ def module_name(path: Path) -> str:
 def imports(sources: Sources) -> Iterator[Import]:
     for module, text in sources.items():
         for node, hidden in importing_nodes(text):
-            for name in imported_names(node, sources):
+            for name in list_imported_names(node, sources):
                 yield Import(module, name, getattr(node, "lineno", 0), hidden)
 
 
@@ -231,11 +231,11 @@ def importing_nodes(text: str) -> list[tuple[ast.AST, bool]]:
 
 def imports_something(node: ast.AST) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom) or (
-        isinstance(node, ast.Call) and dotted_name(node.func) in DYNAMIC
+        isinstance(node, ast.Call) and read_dotted_name(node.func) in DYNAMIC
     )
 
 
-def imported_names(node: ast.AST, sources: Sources) -> list[str]:
+def list_imported_names(node: ast.AST, sources: Sources) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -249,7 +249,7 @@ def layer(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def upward_imports(sources: Sources) -> list[str]:
+def find_upward_imports(sources: Sources) -> list[str]:
     return [
         f"{found.importer}:{found.line} imports {found.imported}"
         for found in imports(sources)
@@ -267,11 +267,11 @@ def may_import(found: Import) -> bool:
     return layer(found.imported) in BELOW.get(layer(found.importer), ())
 
 
-def homeless_modules(sources: Sources) -> list[str]:
+def find_homeless_modules(sources: Sources) -> list[str]:
     return [module for module in sources if layer(module) and layer(module) not in BELOW]
 
 
-def hidden_imports(sources: Sources) -> list[str]:
+def find_hidden_imports(sources: Sources) -> list[str]:
     return [
         f"{found.importer}:{found.line} hides an import of {found.imported}"
         for found in imports(sources)
@@ -353,7 +353,7 @@ def environment_readers(sources: Sources) -> list[str]:
         for module, text in sources.items()
         if module not in {"turnleaf.settings", *MAY_PASS_ON_ENVIRONMENT}
         for node in nodes(text)
-        if (isinstance(node, ast.Attribute) and dotted_name(node) in READS_ENVIRONMENT)
+        if (isinstance(node, ast.Attribute) and read_dotted_name(node) in READS_ENVIRONMENT)
         or (isinstance(node, ast.ImportFrom) and node.module == "os" and reads(node))
     ]
 
@@ -374,13 +374,13 @@ def writers(sources: Sources) -> list[str]:
 
 
 def suspects(tree: ast.Module) -> Iterator[ast.AST]:
-    held = held_files(tree)
-    for node in without_null_device(tree):
-        if not (isinstance(node, ast.Call) and dotted_name(node.func) in held):
+    held = find_locked_files(tree)
+    for node in drop_null_device(tree):
+        if not (isinstance(node, ast.Call) and read_dotted_name(node.func) in held):
             yield node
 
 
-def held_files(tree: ast.Module) -> set[str]:
+def find_locked_files(tree: ast.Module) -> set[str]:
     """Find the names of locked files: what the writer itself gives to those who may change one."""
     names = set[str]()
     for node in ast.walk(tree):
@@ -391,18 +391,20 @@ def held_files(tree: ast.Module) -> set[str]:
     return {f"{name}.replace" for name in names}
 
 
-def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
-    if not (isinstance(tree, ast.Call) and tree.args and dotted_name(tree.args[0]) == "os.devnull"):
+def drop_null_device(tree: ast.AST) -> Iterator[ast.AST]:
+    if not (
+        isinstance(tree, ast.Call) and tree.args and read_dotted_name(tree.args[0]) == "os.devnull"
+    ):
         yield tree
         for child in ast.iter_child_nodes(tree):
-            yield from without_null_device(child)
+            yield from drop_null_device(child)
 
 
 def writes(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom) and node.module in {"os", *HARMLESS}:
         return any(is_writing_function(node.module, alias.name) for alias in node.names)
-    if isinstance(node, ast.Attribute) and dotted_name(node.value) in {"os", *HARMLESS}:
-        return is_writing_function(dotted_name(node.value), node.attr)
+    if isinstance(node, ast.Attribute) and read_dotted_name(node.value) in {"os", *HARMLESS}:
+        return is_writing_function(read_dotted_name(node.value), node.attr)
     if isinstance(node, ast.Call):
         return opens_to_write(node) or (
             isinstance(node.func, ast.Attribute) and method_writes(node, node.func)
@@ -428,7 +430,7 @@ def method_writes(call: ast.Call, method: ast.Attribute) -> bool:
 
 
 def opens_to_write(call: ast.Call) -> bool:
-    owner, _, called = dotted_name(call.func).rpartition(".")
+    owner, _, called = read_dotted_name(call.func).rpartition(".")
     into_an_object = any(word.arg == "fileobj" for word in call.keywords)
     if into_an_object or called not in {"open", "open_file", "fdopen", "ZipFile"}:
         return False
@@ -440,7 +442,7 @@ def opens_to_write(call: ast.Call) -> bool:
 
 
 def test_imports_go_down_only() -> None:
-    assert upward_imports(read_sources()) == []
+    assert find_upward_imports(read_sources()) == []
 
 
 def test_above_the_stores_nobody_knows_how_they_keep_things() -> None:
@@ -484,11 +486,11 @@ def test_no_package_outgrows_its_budget() -> None:
 
 
 def test_every_module_has_its_layer() -> None:
-    assert homeless_modules(read_sources()) == []
+    assert find_homeless_modules(read_sources()) == []
 
 
 def test_no_import_is_hidden_in_a_function() -> None:
-    assert hidden_imports(read_sources()) == []
+    assert find_hidden_imports(read_sources()) == []
 
 
 def test_an_assistant_is_imported_without_what_only_some_calls_need() -> None:
@@ -540,7 +542,7 @@ def test_only_one_module_changes_files() -> None:
     ],
 )
 def test_the_check_sees_an_import_that_goes_up(importer: str, line: str) -> None:
-    assert len(upward_imports({f"turnleaf.{importer}": line})) == 1
+    assert len(find_upward_imports({f"turnleaf.{importer}": line})) == 1
 
 
 @pytest.mark.parametrize(
@@ -558,11 +560,11 @@ def test_the_check_sees_an_import_that_goes_up(importer: str, line: str) -> None
     ],
 )
 def test_the_check_allows_an_import_that_goes_down(importer: str, line: str) -> None:
-    assert upward_imports({f"turnleaf.{importer}": line}) == []
+    assert find_upward_imports({f"turnleaf.{importer}": line}) == []
 
 
 def test_the_check_sees_a_module_without_a_layer() -> None:
-    assert homeless_modules({"turnleaf.utils": ""}) == ["turnleaf.utils"]
+    assert find_homeless_modules({"turnleaf.utils": ""}) == ["turnleaf.utils"]
 
 
 @pytest.mark.parametrize(
@@ -576,13 +578,15 @@ def test_the_check_sees_a_module_without_a_layer() -> None:
     ],
 )
 def test_the_check_sees_a_hidden_import(text: str) -> None:
-    assert len(hidden_imports({"turnleaf.store.files.atomic": text})) == 1
+    assert len(find_hidden_imports({"turnleaf.store.files.atomic": text})) == 1
 
 
 def test_the_check_allows_an_import_for_types_and_the_public_names() -> None:
     for_types = "if TYPE_CHECKING:\n    from pathlib import Path"
     by_need = "def __getattr__(name):\n    return import_module(NAMES[name])"
-    assert hidden_imports({"turnleaf.store.files.atomic": for_types, "turnleaf": by_need}) == []
+    assert (
+        find_hidden_imports({"turnleaf.store.files.atomic": for_types, "turnleaf": by_need}) == []
+    )
 
 
 def test_the_check_sees_a_circle_of_imports() -> None:

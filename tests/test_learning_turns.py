@@ -31,7 +31,7 @@ NUMBERED = re.compile(r"\[User \d+\]: \(\w{3} [\d: -]+\) (q\d+)")
 """A message to learn from; one for context is marked as such before its time."""
 
 
-class Turns(RuleBasedStateMachine):
+class TurnsMachine(RuleBasedStateMachine):
     """One assistant over one folder, that may die at any moment between two steps."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ class Turns(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
 
-TestTurns = Turns.TestCase
+TestTurns = TurnsMachine.TestCase
 TestTurns.settings = settings(
     max_examples=250 if LONG else 10,
     stateful_step_count=25,

@@ -58,7 +58,7 @@ def html(name: str) -> Tags:
     return Tags((PAGE / name).read_text("utf-8"))
 
 
-def first_chunk() -> list[Path]:
+def list_first_chunk() -> list[Path]:
     return [PAGE / address for address in html("index.html").addresses if address.endswith(".js")]
 
 
@@ -74,7 +74,7 @@ def test_the_page_is_built_from_the_sources_that_are_here() -> None:
 
 
 def test_what_the_browser_loads_first_is_light() -> None:
-    sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in first_chunk()}
+    sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in list_first_chunk()}
     assert any(size > FIRST_CHUNK_BYTES / 10 for size in sizes.values()), "no chunk was found"
     assert sum(sizes.values()) <= FIRST_CHUNK_BYTES, sizes
 
@@ -82,7 +82,7 @@ def test_what_the_browser_loads_first_is_light() -> None:
 def test_the_editor_is_loaded_only_when_it_is_needed() -> None:
     with_editor = {path for path in scripts() if "cm-editor" in path.read_text("utf-8")}
     assert with_editor
-    assert not with_editor & set(first_chunk())
+    assert not with_editor & set(list_first_chunk())
 
 
 @pytest.mark.parametrize("name", ["index.html", "docs/index.html"])

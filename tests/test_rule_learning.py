@@ -14,7 +14,7 @@ from turnleaf.core.memories import Memory
 MORNING = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 
 
-class Days:
+class DayClock:
     """A clock that stands until a day passes."""
 
     def __init__(self) -> None:
@@ -28,12 +28,12 @@ class Days:
 
 
 @pytest.fixture
-def clock() -> Days:
-    return Days()
+def clock() -> DayClock:
+    return DayClock()
 
 
 @pytest.fixture
-def assistant(tmp_path: Path, clock: Days) -> Iterator[Assistant]:
+def assistant(tmp_path: Path, clock: DayClock) -> Iterator[Assistant]:
     with Assistant(tmp_path, now=clock) as one:
         yield one
 
@@ -47,11 +47,11 @@ def facts(assistant: Assistant) -> list[str]:
     return [memory.content for memory in assistant.memory.get_all()]
 
 
-def older(assistant: Assistant) -> list[str]:
+def list_older(assistant: Assistant) -> list[str]:
     return [memory.content for memory in assistant.memory.older()]
 
 
-def only(assistant: Assistant) -> Memory:
+def take_only_fact(assistant: Assistant) -> Memory:
     (memory,) = assistant.memory.get_all()
     return memory
 
@@ -60,7 +60,7 @@ def test_a_fact_carries_its_slot_its_heading_and_the_words_that_it_rests_on(
     assistant: Assistant,
 ) -> None:
     say(assistant, "hello there, I live in Leeds by the way")
-    memory = only(assistant)
+    memory = take_only_fact(assistant)
     assert (memory.content, memory.slot, memory.category) == ("I live in Leeds", "home", "Places")
     (change,) = assistant.memory.changes()
     assert change.source is not None
@@ -77,26 +77,29 @@ def test_the_newest_value_takes_the_place_of_the_older_and_undo_brings_it_back(
     assert facts(assistant) == ["I live in Leeds"]
 
 
-def test_what_is_said_again_counts_once_a_day(assistant: Assistant, clock: Days) -> None:
+def test_what_is_said_again_counts_once_a_day(assistant: Assistant, clock: DayClock) -> None:
     for _ in range(3):
         say(assistant, "I'm allergic to peanuts")
-    assert only(assistant).said_count == 1
+    assert take_only_fact(assistant).said_count == 1
     clock.pass_days(1)
     say(assistant, "我對花生過敏")
     say(assistant, "I am allergic to peanuts")
-    assert (only(assistant).content, only(assistant).said_count) == ("I am allergic to peanuts", 2)
+    assert (take_only_fact(assistant).content, take_only_fact(assistant).said_count) == (
+        "I am allergic to peanuts",
+        2,
+    )
 
 
 def test_what_no_longer_holds_moves_to_the_older_facts_and_comes_back_when_said_again(
-    assistant: Assistant, clock: Days
+    assistant: Assistant, clock: DayClock
 ) -> None:
     say(assistant, "I'm allergic to peanuts")
     clock.pass_days(1)
     say(assistant, "I'm not allergic to peanuts after all")
-    assert (facts(assistant), older(assistant)) == ([], ["I am allergic to peanuts"])
+    assert (facts(assistant), list_older(assistant)) == ([], ["I am allergic to peanuts"])
     clock.pass_days(1)
     say(assistant, "I'm allergic to peanuts")
-    assert (facts(assistant), older(assistant)) == (["I am allergic to peanuts"], [])
+    assert (facts(assistant), list_older(assistant)) == (["I am allergic to peanuts"], [])
 
 
 def test_an_event_ends_what_it_ends_and_is_a_fact_with_its_date(assistant: Assistant) -> None:
@@ -104,7 +107,7 @@ def test_an_event_ends_what_it_ends_and_is_a_fact_with_its_date(assistant: Assis
     say(assistant, "I live in Leeds")
     say(assistant, "I got laid off", "cli:session-2")
     assert sorted(facts(assistant)) == ["I live in Leeds", "I lost my job (2026-11)"]
-    assert older(assistant) == ["I work as a nurse"]
+    assert list_older(assistant) == ["I work as a nurse"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +135,7 @@ def test_a_correction_without_a_name_means_nothing_in_another_conversation(
 
 
 def test_what_is_less_sure_is_kept_when_it_is_said_on_another_day(
-    assistant: Assistant, clock: Days
+    assistant: Assistant, clock: DayClock
 ) -> None:
     for _ in range(2):
         say(assistant, "I'm using Figma")
@@ -143,7 +146,9 @@ def test_what_is_less_sure_is_kept_when_it_is_said_on_another_day(
     assert "Figma" in facts(assistant)[0]
 
 
-def test_what_ends_leaves_the_prompt_after_its_last_day(assistant: Assistant, clock: Days) -> None:
+def test_what_ends_leaves_the_prompt_after_its_last_day(
+    assistant: Assistant, clock: DayClock
+) -> None:
     say(assistant, "I have an exam tomorrow")
     assert facts(assistant) == ["I have an exam on 2026-11-17"]
     assert "exam" in assistant.preview("cli:session-2", "hi").prompt.system
@@ -159,9 +164,10 @@ def test_a_heading_that_the_page_has_in_another_language_is_used(assistant: Assi
 
 
 def test_erasing_a_conversation_erases_what_was_noted_of_it(
-    assistant: Assistant, clock: Days
+    assistant: Assistant, clock: DayClock
 ) -> None:
     say(assistant, "I'm using Figma")
+    assert assistant.learning.sightings() != []
     assistant.erase_conversation("cli:session-1")
     assert assistant.learning.sightings() == []
     clock.pass_days(1)

@@ -19,7 +19,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.standins.scripted_model import ScriptedModel
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
@@ -106,7 +106,7 @@ class Meeting:
         return self._clock()
 
 
-class Channel:
+class ResultCollector:
     """A place for results that counts what it gets."""
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ def test_without_a_model_what_is_remembered_is_delivered_to_a_file(
 
 
 def test_results_can_be_brought_elsewhere(own: Assistant, clock: Clock) -> None:
-    channel = Channel()
+    channel = ResultCollector()
     made = own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
     clock.pass_time(minutes=15)
     assert Runner(own).make_due() == 0
@@ -318,7 +318,7 @@ def test_a_schedule_that_is_removed_while_it_runs_delivers_nothing(
 def test_a_run_that_takes_too_long_at_the_end_is_given_back(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model, channel = PatientModel(), Channel()
+    model, channel = PatientModel(), ResultCollector()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
         runner = Runner(own, {"slack": channel})
@@ -422,7 +422,7 @@ def test_what_runs_said_is_erased_with_their_conversation(own: Assistant, clock:
 def test_where_the_schedules_cannot_be_read_that_is_said_once_each_time_it_begins(
     own: Assistant, folder: DataFolder, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    looks, channel, log = Looks(), Channel(), logging.getLogger("turnleaf")
+    looks, channel, log = Looks(), ResultCollector(), logging.getLogger("turnleaf")
     folder.schedules.mkdir(parents=True)
     log.addHandler(looks)
     with Runner(own, {"slack": channel}, every_seconds=0.001):
@@ -456,7 +456,7 @@ class Looks(logging.Handler):
 def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
     folder: DataFolder, clock: Clock
 ) -> None:
-    model, channel = PatientModel(), Channel()
+    model, channel = PatientModel(), ResultCollector()
     with Assistant(folder, model=model, now=clock) as own:
         made = own.schedules.add(PROMPT, "every 1m", deliver="slack:C012AB3CD")
         clock.pass_time(minutes=1)
@@ -476,7 +476,7 @@ def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
 def test_what_another_program_adds_is_run_when_it_is_announced(
     own: Assistant, folder: DataFolder, clock: Clock
 ) -> None:
-    channel = Channel()
+    channel = ResultCollector()
     other = ScheduleStore(folder.schedules, now=lambda: clock() - timedelta(minutes=2))
     with Runner(own, {"slack": channel}, every_seconds=3600):
         other.add(PROMPT, "every 1m", deliver="slack:C012AB3CD")
@@ -509,7 +509,7 @@ def test_what_was_missed_is_marked_while_others_take_all_the_room(
                 runner.begin(one.id)
             late = own.schedules.add(PROMPT, "0 9 * * *", zone="UTC").id
             clock.pass_time(hours=3, seconds=1)
-            until(lambda: bool(own.schedules.get(late).runs), DEADLINE_SECONDS)
+            wait_until(lambda: bool(own.schedules.get(late).runs), DEADLINE_SECONDS)
             model.may_answer.set()
         assert [run.state for run in own.schedules.get(late).runs] == ["missed"]
 

@@ -64,7 +64,7 @@ def prompt(assistant: Assistant, text: str = ASKED, key: str = OTHER) -> str:
     return assistant.preview(key, text).prompt.text
 
 
-def texts(assistant: Assistant, key: str = KEY) -> list[str]:
+def list_texts(assistant: Assistant, key: str = KEY) -> list[str]:
     return [one.message.text for one in assistant.conversations.messages(key)]
 
 
@@ -105,7 +105,7 @@ def test_an_edited_message_is_another_version_and_the_old_one_is_in_no_prompt(
     assistant.reply(KEY, PLUMBER)
     first = assistant.conversations.messages(KEY)[1].id
     assistant.reply(KEY, "The plumber is called Wang", after=first)
-    assert texts(assistant) == ["Hello", "Fine.", "The plumber is called Wang", "Fine."]
+    assert list_texts(assistant) == ["Hello", "Fine.", "The plumber is called Wang", "Fine."]
     assert [one.text for one in model.prompts[-1].messages[:-1]] == ["Hello", "Fine."]
     assert "Lin" not in assistant.preview(KEY, "Go on").prompt.text
 
@@ -149,7 +149,7 @@ def test_choosing_the_old_version_withdraws_what_the_new_one_brought(assistant: 
     old = assistant.conversations.messages(KEY)[0].id
     assistant.reply(KEY, f"Remember: {PLUMBER}", after=0)
     assistant.show_version(KEY, old)
-    assert texts(assistant) == ["Hello", "Fine."]
+    assert list_texts(assistant) == ["Hello", "Fine."]
     assert assistant.memory.get_all() == []
 
 

@@ -41,7 +41,7 @@ def clean_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def link_declared_packages(site_packages: Path) -> None:
     (installed,) = metadata.distributions(name="turnleaf", path=[str(site_packages)])
-    for name in needed_by(installed, set()):
+    for name in list_requirements(installed, set()):
         distribution = metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             target = site_packages / top
@@ -49,12 +49,12 @@ def link_declared_packages(site_packages: Path) -> None:
                 target.symlink_to(Path(str(distribution.locate_file(top))))
 
 
-def needed_by(distribution: metadata.Distribution, seen: set[str]) -> set[str]:
+def list_requirements(distribution: metadata.Distribution, seen: set[str]) -> set[str]:
     for needed in map(Requirement, distribution.requires or ()):
         wanted = needed.marker is None or needed.marker.evaluate({"extra": ""})
         if wanted and needed.name not in seen:
             seen.add(needed.name)
-            needed_by(metadata.distribution(needed.name), seen)
+            list_requirements(metadata.distribution(needed.name), seen)
     return seen
 
 

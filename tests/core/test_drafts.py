@@ -34,17 +34,17 @@ def as_format(module: ModuleType) -> Format:
     return cast("Format", module)
 
 
-def empty(kind: Format) -> Draft:
+def make_empty(kind: Format) -> Draft:
     return Draft(kind, kind.EMPTY, MOMENT)
 
 
-def on_record(draft: Draft, first: int = 1) -> list[FileChange]:
+def put_on_record(draft: Draft, first: int = 1) -> list[FileChange]:
     template = FileChange(n=first, time=MOMENT, op="seen", file="f", old="o", new="n")
     return record_steps(template, draft.steps)
 
 
 def test_every_step_is_seen_by_the_next(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.insert(OTHER, "add")
     draft.replace(dataclasses.replace(NEW, content="changed"), "update")
@@ -59,7 +59,7 @@ def test_every_step_is_seen_by_the_next(kind: Format) -> None:
 
 
 def test_the_fingerprint_follows_every_step(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.insert(OTHER, "add")
     draft.replace(dataclasses.replace(NEW, content="two\nlines"), "update")
@@ -68,10 +68,10 @@ def test_the_fingerprint_follows_every_step(kind: Format) -> None:
 
 
 def test_every_step_gets_a_number_of_its_own(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.replace(dataclasses.replace(NEW, content="changed"), "update")
-    changes = on_record(draft, first=7)
+    changes = put_on_record(draft, first=7)
     assert [(change.n, change.op, change.id) for change in changes] == [
         (7, "add", "fresh"),
         (8, "update", "fresh"),
@@ -82,7 +82,7 @@ def test_every_step_gets_a_number_of_its_own(kind: Format) -> None:
 
 def test_what_was_noticed_of_somebody_s_save_comes_first() -> None:
     template = FileChange(n=3, time=MOMENT, op="seen", file="f", removed=(NEW,))
-    draft = empty(as_format(markdown))
+    draft = make_empty(as_format(markdown))
     assert record_steps(template, []) == [template]
     draft.insert(OTHER, "restore")
     assert [(one.n, one.op, one.removed) for one in record_steps(template, draft.steps)] == [
@@ -92,7 +92,7 @@ def test_what_was_noticed_of_somebody_s_save_comes_first() -> None:
 
 
 def test_mending_deletes_updates_and_brings_back(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.insert(OTHER, "add")
     back = dataclasses.replace(NEW, id="back", content="was lost")
@@ -106,11 +106,11 @@ def test_mending_deletes_updates_and_brings_back(kind: Format) -> None:
 
 
 def test_an_older_change_is_undone_where_its_fact_is_as_it_left_it(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.insert(OTHER, "add")
     draft.replace(dataclasses.replace(OTHER, content="changed"), "update")
-    first, second, third = on_record(draft)
+    first, second, third = put_on_record(draft)
     draft.undo(third)
     assert draft.memories == [NEW, OTHER]
     draft.undo(second)
@@ -119,19 +119,19 @@ def test_an_older_change_is_undone_where_its_fact_is_as_it_left_it(kind: Format)
 
 
 def test_an_older_deletion_is_undone_too(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.remove("fresh", "delete")
     draft.insert(OTHER, "add")
-    deletion = on_record(draft)[1]
+    deletion = put_on_record(draft)[1]
     draft.undo(deletion)
     assert {memory.id for memory in draft.memories} == {"fresh", "other"}
 
 
 def test_what_somebody_changed_since_cannot_be_undone(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
-    addition = on_record(draft)[0]
+    addition = put_on_record(draft)[0]
     draft.replace(dataclasses.replace(NEW, content="changed"), "update")
     with pytest.raises(Conflict, match="fresh was changed since"):
         draft.undo(addition)
@@ -141,17 +141,17 @@ def test_what_somebody_changed_since_cannot_be_undone(kind: Format) -> None:
 
 
 def test_a_deletion_of_what_is_there_again_cannot_be_undone(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert(NEW, "add")
     draft.remove("fresh", "delete")
-    deletion = on_record(draft)[1]
+    deletion = put_on_record(draft)[1]
     draft.insert(NEW, "add")
     with pytest.raises(Conflict, match="there already"):
         draft.undo(deletion)
 
 
 def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.undo(FileChange(n=4, time=MOMENT, op="seen", file="f", removed=(NEW, OTHER)))
     assert {memory.id for memory in draft.memories} == {"fresh", "other"}
     assert {step.undoes for step in draft.steps} == {4}
@@ -162,7 +162,7 @@ def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
 
 def json_pages() -> st.SearchStrategy[str]:
     def render(memories: list[Memory]) -> str:
-        draft = empty(as_format(jsonfacts))
+        draft = make_empty(as_format(jsonfacts))
         for memory in memories:
             draft.insert(memory, "add")
         return draft.text
@@ -179,7 +179,7 @@ def json_texts() -> st.SearchStrategy[str]:
 
 
 def put(draft: Draft, text: str, first: int = 1) -> list[FileChange]:
-    """Put a text, and give what is on record of it."""
+    """Put a text, and return what is on record of it."""
     old = draft.text
     assert draft.put(text, MOMENT) is (text != old)
     template = FileChange(n=first, time=MOMENT, op="seen", file="f", old=old, new=text)
@@ -194,7 +194,7 @@ def undo_put(draft: Draft, made: list[FileChange], version: str, history: list[F
 
 
 def test_a_whole_text_is_told_by_what_it_lacks_and_what_is_new_or_other(kind: Format) -> None:
-    draft = empty(kind)
+    draft = make_empty(kind)
     draft.insert_all([NEW, dataclasses.replace(NEW, id="kept", content="kept"), OTHER], "add")
     other = Draft(kind, draft.text, MOMENT)
     other.remove("other", "delete")
@@ -215,7 +215,7 @@ def test_only_the_lines_that_differ_are_on_record() -> None:
 
 
 def test_the_same_text_is_no_step(kind: Format) -> None:
-    assert put(empty(kind), kind.EMPTY) == [
+    assert put(make_empty(kind), kind.EMPTY) == [
         FileChange(n=1, time=MOMENT, op="seen", file="f", old=kind.EMPTY, new=kind.EMPTY)
     ]
 
@@ -312,7 +312,7 @@ def test_undoing_one_change_after_another_gives_back_every_byte(
     for number, (op, memory, which) in enumerate(todo):
         draft = Draft(kind, text, MOMENT)
         perform(draft, op, dataclasses.replace(memory, id=f"new-{number}"), which)
-        made += [(text, change) for change in on_record(draft)]
+        made += [(text, change) for change in put_on_record(draft)]
         text = draft.text
     assume(made)
     for before, change in reversed(made):
@@ -341,7 +341,7 @@ def test_facts_added_at_once_stand_as_if_added_one_by_one(
     at_once.insert_all(new, "import")
     assert at_once.text == one_by_one.text
     assert at_once.shape == one_by_one.shape
-    for change in reversed(on_record(at_once)):
+    for change in reversed(put_on_record(at_once)):
         at_once.undo(change, change.reversal())
     assert at_once.text == text
 

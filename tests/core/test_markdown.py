@@ -235,7 +235,7 @@ class Item(NamedTuple):
     category: str | None
 
 
-def items(text: str) -> list[Item]:
+def read_items(text: str) -> list[Item]:
     """The top-level bullets that say something, as CommonMark's own parser sees them."""
     lines = parse(text).lines
     tokens = MarkdownIt("commonmark").parse(text.removeprefix(BOM))
@@ -290,7 +290,7 @@ _MARKS = re.compile(r" *(?:(?:[-+*]|\d{1,9}[.)])(?: +|$))*")
 @given(pages())
 def test_facts_are_exactly_the_bullets_that_a_commonmark_parser_finds(text: str) -> None:
     assume("turnleaf id=three" not in text and not is_misread(text))
-    assert bullets_of(parse(text)) == items(text)
+    assert bullets_of(parse(text)) == read_items(text)
 
 
 # Adding
@@ -352,7 +352,7 @@ def test_adding_touches_no_other_line_and_no_other_fact(
     text: str, content: str, category: str | None
 ) -> None:
     page = parse(text)
-    memory = Memory("fresh", content, MOMENT, MOMENT, usable(category), "user")
+    memory = Memory("fresh", content, MOMENT, MOMENT, check_category(category), "user")
     after = insert(text, memory)
     head, tail = count_shared(text, after)
     assert head + tail >= len(text)
@@ -363,7 +363,7 @@ def test_adding_touches_no_other_line_and_no_other_fact(
     assert others == list_facts(page)
 
 
-def usable(category: str | None) -> str | None:
+def check_category(category: str | None) -> str | None:
     try:
         return checked_category(category)
     except InvalidInput:
@@ -460,7 +460,7 @@ def test_putting_back_what_was_removed_gives_back_every_byte(text: str, number: 
 def test_taking_back_what_was_added_gives_back_every_byte(
     text: str, content: str, category: str | None
 ) -> None:
-    memory = Memory("fresh", content, MOMENT, MOMENT, usable(category), "user")
+    memory = Memory("fresh", content, MOMENT, MOMENT, check_category(category), "user")
     page = parse(text)
     assert apply_and_undo(page, page.insert(memory)) == text
 

@@ -116,7 +116,7 @@ def ratio(text: str) -> float:
     return estimate(text) / counter()(text)
 
 
-def one_each(text: str) -> int:
+def count_as_one(text: str) -> int:
     """Count every text as one, so that a message's own cost is what is seen."""
     return 1 if text else 0
 
@@ -197,27 +197,27 @@ def test_time_grows_no_faster_than_the_text(text: str) -> None:
 
 
 def test_a_message_costs_four_tokens_beside_its_text() -> None:
-    assert message_tokens(Message("user", "hi"), one_each) == 4 + 1
+    assert message_tokens(Message("user", "hi"), count_as_one) == 4 + 1
 
 
 def test_a_name_costs_its_text_and_one_more() -> None:
-    assert message_tokens(Message("user", "hi", name="ann"), one_each) == 5 + 2
+    assert message_tokens(Message("user", "hi", name="ann"), count_as_one) == 5 + 2
 
 
 def test_a_tool_call_costs_its_id_its_name_and_its_arguments() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     message = Message("assistant", None, tool_calls=[call])
-    assert message_tokens(message, one_each) == 4 + 3 + 3
+    assert message_tokens(message, count_as_one) == 4 + 3 + 3
 
 
 def test_a_custom_tool_call_costs_its_input() -> None:
     call = {"id": "c1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     message = Message("assistant", "one moment", tool_calls=[call])
-    assert message_tokens(message, one_each) == 5 + 3 + 3
+    assert message_tokens(message, count_as_one) == 5 + 3 + 3
 
 
 def test_a_tool_result_costs_the_id_of_its_call() -> None:
-    assert message_tokens(Message("tool", "7", tool_call_id="c1"), one_each) == 5 + 1
+    assert message_tokens(Message("tool", "7", tool_call_id="c1"), count_as_one) == 5 + 1
 
 
 def test_longer_arguments_cost_more() -> None:
@@ -245,8 +245,8 @@ def test_longer_arguments_cost_more() -> None:
     ids=lambda value: value["type"] if isinstance(value, dict) else None,
 )
 def test_a_part_costs_its_text_or_a_fixed_number(part: dict[str, Any], tokens: int) -> None:
-    assert message_tokens(Message("user", [part]), one_each) == 4 + tokens
-    assert message_tokens(Message("user", [part, part]), one_each) == 4 + 2 * tokens
+    assert message_tokens(Message("user", [part]), count_as_one) == 4 + tokens
+    assert message_tokens(Message("user", [part, part]), count_as_one) == 4 + 2 * tokens
 
 
 @pytest.mark.parametrize(

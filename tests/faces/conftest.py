@@ -100,7 +100,7 @@ class Cli:
         return [memory.content for memory in self.memory.get_all()]
 
     def remember(self, *contents: str) -> list[str]:
-        """Remember facts and give their ids."""
+        """Remember facts and return their ids."""
         store = self.memory
         return [store.add(content).id for content in contents]
 

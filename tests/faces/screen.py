@@ -18,7 +18,7 @@ class Screen:
         self._row = self._column = 0
 
     def show(self, data: str) -> str:
-        """Write something, and give the screen as text."""
+        """Write something, and return the screen as text."""
         for token in TOKEN.finditer(data):
             if token[2]:
                 self._control(token[2], token[1])

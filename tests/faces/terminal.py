@@ -31,7 +31,7 @@ class Terminal:
         os.write(self._descriptor, text.encode())
 
     def end(self) -> int:
-        """Read to the end and give the exit code."""
+        """Read to the end and return the exit code."""
         while self._read():
             pass
         return self.process.wait(SECONDS)

@@ -47,7 +47,7 @@ def list_texts(cli: Cli, key: str | None = None) -> list[str]:
     return [message.text for message in cli.conversations.get_history(key or keys(cli)[0])]
 
 
-def earlier(cli: Cli, text: str, *, minutes: float, key: str = RECENT) -> None:
+def add_earlier(cli: Cli, text: str, *, minutes: float, key: str = RECENT) -> None:
     now = datetime.now(UTC) - timedelta(minutes=minutes)
     store = ConversationStore(cli.folder.conversations(Settings()), now=lambda: now)
     store.add_exchange(key, text, "Yes")
@@ -115,14 +115,14 @@ def test_an_escape_code_in_an_answer_does_not_act(cli: Cli, api: ChatApi) -> Non
 
 
 def test_it_goes_on_with_a_conversation_of_the_last_hour(cli: Cli) -> None:
-    earlier(cli, "Hello", minutes=55)
-    earlier(cli, "From a phone", minutes=1, key="slack:1.5")
+    add_earlier(cli, "Hello", minutes=55)
+    add_earlier(cli, "From a phone", minutes=1, key="slack:1.5")
     cli("ask", "And then?")
     assert list_texts(cli, RECENT)[2] == "And then?"
 
 
 def test_after_an_hour_it_begins_a_new_one(cli: Cli) -> None:
-    earlier(cli, "Hello", minutes=61)
+    add_earlier(cli, "Hello", minutes=61)
     cli("ask", "And then?")
     assert len(list_texts(cli, RECENT)) == 2
     assert list_texts(cli)[0] == "And then?"
@@ -130,7 +130,7 @@ def test_after_an_hour_it_begins_a_new_one(cli: Cli) -> None:
 
 @pytest.mark.parametrize("which", ["1", RECENT, "hello", "HELLO the"])
 def test_resume_goes_on_with_the_conversation_that_is_meant(cli: Cli, which: str) -> None:
-    earlier(cli, "Hello there", minutes=60 * 24 * 30)
+    add_earlier(cli, "Hello there", minutes=60 * 24 * 30)
     result = cli("ask", "--resume", which, "And then?", "--json")
     assert result.code == 0
     assert list_texts(cli, RECENT)[2] == "And then?"
@@ -139,21 +139,21 @@ def test_resume_goes_on_with_the_conversation_that_is_meant(cli: Cli, which: str
 
 
 def test_an_old_conversation_that_is_resumed_is_in_the_prompt(cli: Cli, api: ChatApi) -> None:
-    earlier(cli, "I drink oolong tea", minutes=60 * 24 * 30)
+    add_earlier(cli, "I drink oolong tea", minutes=60 * 24 * 30)
     api.answer("Tea.")
     cli("ask", "--resume", "1", "What do I drink?")
     assert "I drink oolong tea" in str(api.requests[0].body["messages"])
 
 
 def test_what_is_resumed_is_neither_new_nor_without_memory(cli: Cli) -> None:
-    earlier(cli, "Hello", minutes=1)
+    add_earlier(cli, "Hello", minutes=1)
     for option in ("--new", "--no-memory"):
         assert cli("ask", "--resume", "1", option, "And then?").code == 2
     assert len(list_texts(cli, RECENT)) == 2
 
 
 def test_new_begins_a_new_one_at_once(cli: Cli) -> None:
-    earlier(cli, "Hello", minutes=1)
+    add_earlier(cli, "Hello", minutes=1)
     cli("ask", "--new", "And then?")
     assert len(list_texts(cli, RECENT)) == 2
     assert len(keys(cli)) == 2
@@ -161,7 +161,7 @@ def test_new_begins_a_new_one_at_once(cli: Cli) -> None:
 
 def test_without_memory_nothing_is_used_or_kept(cli: Cli, api: ChatApi) -> None:
     cli.remember(MING)
-    earlier(cli, "Hello", minutes=1)
+    add_earlier(cli, "Hello", minutes=1)
     api.answer("Good day.")
     assert cli("ask", "--no-memory", "My name is Zebulon").out == "Good day.\n"
     (asked,) = api.requests

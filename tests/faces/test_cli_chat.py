@@ -51,11 +51,11 @@ def list_texts(cli: Cli, key: str | None = None) -> list[str]:
     return [message.text for message in cli.conversations.get_history(key or keys(cli)[0])]
 
 
-def all_bytes(cli: Cli) -> bytes:
+def read_all_bytes(cli: Cli) -> bytes:
     return b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
 
 
-def earlier(cli: Cli, *texts: str, key: str = "cli:session-100", hours: float = 2) -> None:
+def add_earlier(cli: Cli, *texts: str, key: str = "cli:session-100", hours: float = 2) -> None:
     now = datetime.now(UTC) - timedelta(hours=hours)
     store = ConversationStore(cli.folder.conversations(Settings()), now=lambda: now)
     for text in texts:
@@ -256,11 +256,11 @@ def test_clear_erases_the_conversation_and_what_waits_to_be_learned(cli: Cli) ->
     refused = talk(cli, "Zebulon waves at you", "/clear", "/clear yes")
     assert "confirm with /clear yes" in refused.err
     assert keys(cli) == []
-    assert b"Zebulon" not in all_bytes(cli)
+    assert b"Zebulon" not in read_all_bytes(cli)
 
 
 def test_clear_leaves_other_conversations_alone(cli: Cli) -> None:
-    earlier(cli, "Hello")
+    add_earlier(cli, "Hello")
     talk(cli, "Good day", "/clear yes", "Good evening")
     assert "cli:session-100" in keys(cli)
     assert list_texts(cli)[0] == "Good evening"
@@ -280,7 +280,7 @@ def test_nothing_of_what_is_private_is_kept_learned_or_looked_up(cli: Cli, api: 
     assert "Zebulon" in str(private)
     assert "Zebulon" not in str(after)
     assert list_texts(cli) == ["Hello", "One", "And again", "Three"]
-    assert b"Zebulon" not in all_bytes(cli)
+    assert b"Zebulon" not in read_all_bytes(cli)
 
 
 def test_without_memory_the_whole_chat_is_private(cli: Cli, api: ChatApi) -> None:
@@ -292,16 +292,16 @@ def test_without_memory_the_whole_chat_is_private(cli: Cli, api: ChatApi) -> Non
     assert "Zebulon" in str(api.requests[1].body["messages"])
     assert MING not in str(api.requests)
     assert keys(cli) == []
-    assert b"Zebulon" not in all_bytes(cli)
+    assert b"Zebulon" not in read_all_bytes(cli)
 
 
 # Taking up a conversation
 
 
 def test_continue_takes_up_the_latest_conversation_of_the_command_line(cli: Cli) -> None:
-    earlier(cli, "old", key="cli:session-1", hours=30)
-    earlier(cli, "newer", key="cli:session-2", hours=20)
-    earlier(cli, "from a phone", key="slack:1.5", hours=10)
+    add_earlier(cli, "old", key="cli:session-1", hours=30)
+    add_earlier(cli, "newer", key="cli:session-2", hours=20)
+    add_earlier(cli, "from a phone", key="slack:1.5", hours=10)
     talk(cli, "Hello", options=("--continue",))
     assert list_texts(cli, "cli:session-2")[2] == "Hello"
 
@@ -315,14 +315,14 @@ def test_where_there_is_none_to_continue_a_new_one_begins(cli: Cli) -> None:
 
 @pytest.mark.parametrize("given", ["cli:session-200", "cli:session-2", "200", "2", "SECOND", "sec"])
 def test_resume_takes_up_the_conversation_that_is_meant(cli: Cli, given: str) -> None:
-    earlier(cli, "first", key="cli:session-100")
-    earlier(cli, "second", key="cli:session-200", hours=3)
+    add_earlier(cli, "first", key="cli:session-100")
+    add_earlier(cli, "second", key="cli:session-200", hours=3)
     assert talk(cli, "Hello", options=("--resume", given)).code == 0
     assert list_texts(cli, "cli:session-200")[2] == "Hello"
 
 
 def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
-    earlier(cli, "客廳的燈叫什麼？", key="web:4f1c")
+    add_earlier(cli, "客廳的燈叫什麼？", key="web:4f1c")
     assert talk(cli, "Hello", options=("--resume", "客廳")).code == 0
     assert list_texts(cli, "web:4f1c")[2] == "Hello"
 
@@ -339,8 +339,8 @@ def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
 def test_resume_refuses_what_means_no_conversation_or_several(
     cli: Cli, given: tuple[str, ...], code: int, told: str
 ) -> None:
-    earlier(cli, "Which lamp?", key="cli:session-100")
-    earlier(cli, "Which cat?", key="cli:session-101")
+    add_earlier(cli, "Which lamp?", key="cli:session-100")
+    add_earlier(cli, "Which cat?", key="cli:session-101")
     result = talk(cli, "Hello", options=given)
     assert (result.code, result.out) == (code, "")
     assert told in result.err
@@ -353,8 +353,8 @@ def test_where_there_is_none_nothing_can_be_resumed(cli: Cli) -> None:
 
 
 def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
-    earlier(cli, "客廳的燈叫什麼？", key="web:1", hours=3)
-    earlier(cli, "Which cat?", key="cli:session-101")
+    add_earlier(cli, "客廳的燈叫什麼？", key="web:1", hours=3)
+    add_earlier(cli, "Which cat?", key="cli:session-101")
     with terminal("chat", "--resume") as seen:
         seen.wait_for("Which one?")
         assert seen.output.index("Which cat?") < seen.output.index("客廳")
@@ -367,7 +367,7 @@ def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
 
 
 def test_history_resume_and_title_move_between_conversations(cli: Cli) -> None:
-    earlier(cli, "客廳的燈叫什麼？", key="web:1")
+    add_earlier(cli, "客廳的燈叫什麼？", key="web:1")
     result = talk(
         cli, "/title", "Hello there", "/title Greetings", "/history", "/resume 客廳", "And now?"
     )
@@ -381,7 +381,7 @@ def test_history_resume_and_title_move_between_conversations(cli: Cli) -> None:
 
 
 def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> None:
-    earlier(cli, "客廳的燈叫什麼？", key="web:1")
+    add_earlier(cli, "客廳的燈叫什麼？", key="web:1")
     result = talk(cli, "/private", "/resume 1", "secret")
     assert result.code == 1
     assert "end that first with /private" in result.err
@@ -555,11 +555,11 @@ def test_the_prompt_shows_what_is_private(cli: Cli) -> None:
         assert chat.leave() == 0
     assert "private> My name is Zebulon" in chat.screen
     assert "> /private" in chat.screen
-    assert b"Zebulon" not in all_bytes(cli)
+    assert b"Zebulon" not in read_all_bytes(cli)
 
 
 def test_the_last_exchange_of_a_conversation_that_goes_on_is_shown(cli: Cli) -> None:
-    earlier(cli, "Forgotten", "燈叫什麼？")
+    add_earlier(cli, "Forgotten", "燈叫什麼？")
     with chatting("--continue") as chat:
         assert chat.leave() == 0
     assert "> 燈叫什麼？" in chat.screen
@@ -568,7 +568,7 @@ def test_the_last_exchange_of_a_conversation_that_goes_on_is_shown(cli: Cli) -> 
 
 
 def test_the_arrow_keys_bring_back_what_was_said_in_earlier_chats(cli: Cli) -> None:
-    earlier(cli, "first", "第二句")
+    add_earlier(cli, "first", "第二句")
     with chatting() as chat:
         chat.say(UP)
         assert chat.leave() == 0
@@ -595,7 +595,7 @@ def test_clear_asks_first(cli: Cli) -> None:
             chat.say(answer)
             assert keys(cli) == ([] if answer == "y" else keys(cli)[:1])
         assert chat.leave() == 0
-    assert b"Zebulon" not in all_bytes(cli)
+    assert b"Zebulon" not in read_all_bytes(cli)
 
 
 def test_hostile_text_does_not_act_on_the_terminal(cli: Cli, api: ChatApi) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("at_noon")
 MING = "客廳的燈叫做小明"
 
 
-def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
+def read_everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
     return {
         str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
         for path in folder.rglob("*")
@@ -90,9 +90,9 @@ def test_looking_changes_nothing(cli: Cli) -> None:
     (cli.data / "prompts" / "memory" / "MEMORY.md").write_text("- by hand\n", "utf-8")
     (cli.data / "conversations" / "conversations.db").write_bytes(b"broken" * 200)
     write_conversations(cli.data / "conversations", {"a": make_messages("b")})
-    before = everything(cli.data)
+    before = read_everything(cli.data)
     assert cli("doctor").code == 1
-    assert everything(cli.data) == before
+    assert read_everything(cli.data) == before
 
 
 def test_each_limit_says_where_it_comes_from(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,11 +343,11 @@ def database(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_database_is_counted_and_not_changed(cli: Cli, database: Path) -> None:
-    before = everything(cli.data)
+    before = read_everything(cli.data)
     report = cli("doctor", "--json")
     assert report.code == 0
     assert report.json["files"][2]["holds"].startswith("1 conversation, 2 messages, ")
-    assert everything(cli.data) == before
+    assert read_everything(cli.data) == before
 
 
 def test_a_database_in_use_is_counted(cli: Cli, database: Path) -> None:
@@ -382,11 +382,11 @@ def test_a_damaged_database_is_a_problem(cli: Cli, database: Path, damage: str) 
     else:
         kept = {"garbage": b"garbage" * 999, "half": data[: len(data) // 2], "short": b"short"}
         database.write_bytes(kept[damage])
-    before = everything(cli.data)
+    before = read_everything(cli.data)
     result = cli("doctor", "--json")
     assert result.code == 1
     assert f"{database} cannot be used" in messages(result.json, "error")[0]
-    assert everything(cli.data) == before
+    assert read_everything(cli.data) == before
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def model(assistant: Assistant) -> ScriptedModel:
     return assistant.model
 
 
-def holding(folder: Path, text: str) -> list[str]:
+def find_files_with(folder: Path, text: str) -> list[str]:
     """Name the files that hold a text, as it is or as JSON writes it."""
     forms = [text.encode(), json.dumps(text)[1:-1].encode(), text.encode("utf-16-le")]
     found = (path for path in folder.rglob("*") if path.is_file())
@@ -113,12 +113,12 @@ def test_what_is_not_there_cannot_be_forgotten(cli: Cli) -> None:
 def test_everything_that_came_from_a_conversation_is_erased(cli: Cli, assistant: Assistant) -> None:
     cli.memory.add("I drink tea")
     fill(assistant)
-    assert len(holding(cli.data, SECRET)) >= 5
+    assert len(find_files_with(cli.data, SECRET)) >= 5
     result = cli("forget", "--source", KEY, "--yes")
     assert result.code == 0
     assert re.fullmatch(r"erased \d facts, 1 note and 8 messages from cli:session-1\n", result.out)
-    assert holding(cli.data, SECRET) == []
-    assert holding(cli.data, "Zanzibarine") == []
+    assert find_files_with(cli.data, SECRET) == []
+    assert find_files_with(cli.data, "Zanzibarine") == []
     assert [memory.content for memory in cli.memory.get_all()] == ["I drink tea"]
 
 
@@ -135,7 +135,7 @@ def test_what_came_from_a_document_is_erased_and_the_rest_stays(
     assistant.close(flush=False)
     result = cli("forget", "--source", "document:說明書.md", "--yes", "--json")
     assert result.json["facts"] == 1
-    assert holding(cli.data, claim) == []
+    assert find_files_with(cli.data, claim) == []
     assert [memory.content for memory in cli.memory.get_all()] == ["I drink tea"]
     assert cli("history", KEY).code == 0
 
@@ -146,9 +146,9 @@ def test_a_conversation_is_erased_with_its_queue_and_its_facts_stay(
     assistant.memory.add("I drink tea")
     assistant.reply(KEY, f"nothing but {SECRET}")
     assistant.close(flush=False)
-    assert "learning.db" in holding(cli.data, SECRET)
+    assert "learning.db" in find_files_with(cli.data, SECRET)
     assert cli("forget", "--conversation", KEY, "--yes").code == 0
-    assert holding(cli.data, SECRET) == []
+    assert find_files_with(cli.data, SECRET) == []
     assert len(cli.memory.get_all()) == 1
 
 
@@ -159,7 +159,7 @@ def test_nothing_is_erased_without_a_yes(cli: Cli, assistant: Assistant, option:
     result = cli("forget", option, KEY)
     assert result.code == 2
     assert "this cannot be undone; confirm with --yes" in result.err
-    assert holding(cli.data, SECRET)
+    assert find_files_with(cli.data, SECRET)
 
 
 def test_a_text_and_a_source_are_not_taken_together(cli: Cli) -> None:
@@ -241,7 +241,7 @@ def test_nobody_is_asked_to_confirm_erasing_what_never_was(
     assert result.code != 0
     assert f'nothing came from "{source}"' in result.err
     assert "Permanently" not in result.err
-    assert holding(cli.data, SECRET)
+    assert find_files_with(cli.data, SECRET)
 
 
 @pytest.mark.parametrize("source", [KEY, "document:paper.txt"])
@@ -251,7 +251,7 @@ def test_erasing_what_is_there_is_still_asked_about(
     fill(assistant)
     result = cli("forget", "--source", source)
     assert "nothing came from" not in result.err
-    assert holding(cli.data, SECRET)
+    assert find_files_with(cli.data, SECRET)
 
 
 def test_a_source_that_left_only_a_daily_note_is_known(cli: Cli, assistant: Assistant) -> None:

@@ -22,17 +22,17 @@ SAID = Source(
 )
 
 
-def waiting(cli: Cli) -> PendingStore:
+def open_pending(cli: Cli) -> PendingStore:
     return PendingStore(cli.memory)
 
 
 def wait(cli: Cli, *contents: str) -> list[Memory]:
-    store = waiting(cli)
+    store = open_pending(cli)
     return [store.add(content, origin="learnt", source=SAID) for content in contents]
 
 
 def contents(cli: Cli) -> list[str]:
-    return [memory.content for memory in waiting(cli).get_all()]
+    return [memory.content for memory in open_pending(cli).get_all()]
 
 
 def test_what_waits_is_listed_with_its_quote_and_where_it_comes_from(cli: Cli) -> None:

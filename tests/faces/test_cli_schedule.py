@@ -27,13 +27,13 @@ def add(cli: Cli, *options: str, prompt: str = PROMPT) -> dict[str, Any]:
     return made
 
 
-def only(cli: Cli) -> dict[str, Any]:
+def take_only_schedule(cli: Cli) -> dict[str, Any]:
     (one,) = cli("schedule", "list", "--json").json
     found: dict[str, Any] = one
     return found
 
 
-def earlier(cli: Cli, **ago: float) -> ScheduleStore:
+def open_earlier(cli: Cli, **ago: float) -> ScheduleStore:
     """Return the store as it was then."""
     moment = datetime.now(UTC) - timedelta(**ago)
     return ScheduleStore(cli.folder.schedules, now=lambda: moment)
@@ -62,7 +62,7 @@ def test_what_is_added_is_said_and_listed_in_its_time_zone(cli: Cli) -> None:
     assert "at 08:00 every day; next: " in added.out
     assert " 08:00 Asia/Taipei\n" in added.out
     assert "turnleaf serve" in added.err
-    one = only(cli)
+    one = take_only_schedule(cli)
     assert (one["name"], one["prompt"], one["deliver"]) == ("早安", "客廳的燈 叫什麼？", "log")
     heading, row = cli("schedule", "list").out.splitlines()
     assert heading.split() == ["ID", "Name", "When", "Next", "Prompt"]
@@ -84,7 +84,10 @@ def test_a_machine_whose_zone_has_no_name_is_asked_for_one(cli: Cli) -> None:
 
 def test_what_is_asked_can_be_piped_in(cli: Cli) -> None:
     cli("schedule", "add", "--when", "every 2h", "--to", "file:news.md", "-", stdin="一\n二\n")
-    assert (only(cli)["prompt"], only(cli)["deliver"]) == ("一\n二", "file:news.md")
+    assert (take_only_schedule(cli)["prompt"], take_only_schedule(cli)["deliver"]) == (
+        "一\n二",
+        "file:news.md",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,11 +133,14 @@ def test_every_example_has_one_prompt_that_no_shell_takes_for_something_else(cli
 def test_an_edit_changes_what_is_given_and_nothing_else(cli: Cli) -> None:
     made = add(cli, *DAILY, "--name", "早安")
     cli("schedule", "edit", made["id"][:4], "--when", "0 9 * * 1-5", "--to", "file:x.md")
-    changed = only(cli)
+    changed = take_only_schedule(cli)
     assert changed["timing"] == "0 9 * * 1-5"
     assert (changed["prompt"], changed["name"]) == (PROMPT, "早安")
     cli("schedule", "edit", "早安", "--name", "", "吃什麼？")
-    assert (only(cli)["prompt"], "name" in only(cli)) == ("吃什麼？", False)
+    assert (take_only_schedule(cli)["prompt"], "name" in take_only_schedule(cli)) == (
+        "吃什麼？",
+        False,
+    )
     cli("schedule", "edit", made["id"], "--when", "2036-12-24 6:00", "--zone", "Asia/Taipei")
     moved = cli("schedule", "edit", made["id"], "--zone", "Europe/Vienna").out
     assert "once on 2036-12-24 at 06:00; next: 2036-12-24 06:00 Europe/Vienna\n" in moved
@@ -157,7 +163,7 @@ def test_what_is_removed_can_be_made_again_as_the_command_says(cli: Cli) -> None
     assert cli("schedule", "list", "--json").json == []
     _, *words = shlex.split(gone.err.partition(": ")[2])
     assert cli(*words).code == 0
-    again = only(cli)
+    again = take_only_schedule(cli)
     for key in ("name", "prompt", "timing", "timezone", "deliver", "nextRun"):
         assert again[key] == made[key]
 
@@ -188,7 +194,7 @@ def test_a_run_in_front_prints_the_answer_and_delivers_it(cli: Cli) -> None:
     result = cli("schedule", "run", "燈")
     assert result.code == 0
     assert LAMP in result.out
-    (run,) = only(cli)["runs"]
+    (run,) = take_only_schedule(cli)["runs"]
     assert run["id"] in cli("today").out
     assert LAMP in cli("today").out
     assert len(cli.conversations.get_history(schedule_key(made["id"]))) == 2
@@ -206,7 +212,7 @@ def test_a_run_that_fails_says_why_and_keeps_the_answer(cli: Cli) -> None:
     result = cli("schedule", "run", "燈")
     assert (result.code, result.out) == (1, "")
     assert len(result.err.splitlines()) == 1
-    (run,) = only(cli)["runs"]
+    (run,) = take_only_schedule(cli)["runs"]
     assert run["state"] == "failed"
     assert LAMP in run["result"]
     assert run["error"] in result.err
@@ -216,13 +222,13 @@ def test_a_run_that_fails_says_why_and_keeps_the_answer(cli: Cli) -> None:
 
 def test_a_channel_that_nobody_set_up_is_no_place_for_a_run(cli: Cli) -> None:
     added = cli("schedule", "add", *DAILY, "--to", "slack:C012AB3CD", PROMPT)
-    result = cli("schedule", "run", only(cli)["id"])
+    result = cli("schedule", "run", take_only_schedule(cli)["id"])
     assert (added.code, result.code) == (0, 2)
     for said in (added.err, result.err):
         assert "SLACK_BOT_TOKEN" in said
         assert "turnleaf[slack]" in said
-    assert only(cli)["runs"] == []
-    assert "SLACK" not in cli("schedule", "edit", only(cli)["id"], "--to", "log").err
+    assert take_only_schedule(cli)["runs"] == []
+    assert "SLACK" not in cli("schedule", "edit", take_only_schedule(cli)["id"], "--to", "log").err
 
 
 def test_a_run_that_somebody_else_makes_is_not_made_twice(cli: Cli) -> None:
@@ -249,7 +255,7 @@ def test_a_run_in_front_that_is_terminated_ends_the_model_and_is_left_to_others(
         _, said = program.communicate(timeout=DEADLINE_SECONDS)
         assert not claude.is_alive()
     assert (program.returncode, "was stopped" in said) == (1, True)
-    (run,) = only(cli)["runs"]
+    (run,) = take_only_schedule(cli)["runs"]
     assert (run["state"], "holder" in run) == ("interrupted", False)
 
 
@@ -260,7 +266,10 @@ def test_what_came_from_a_schedule_is_erased_from_the_record_of_its_runs_too(cli
     assert LAMP in cli.folder.schedules.read_text("utf-8")
     assert cli("forget", "--source", schedule_key(made["id"]), "--yes").code == 0
     assert LAMP not in cli.folder.schedules.read_text("utf-8")
-    assert (only(cli)["prompt"], only(cli)["runs"][0]["state"]) == (PROMPT, "done")
+    assert (take_only_schedule(cli)["prompt"], take_only_schedule(cli)["runs"][0]["state"]) == (
+        PROMPT,
+        "done",
+    )
 
 
 # What the doctor finds.
@@ -276,9 +285,9 @@ def test_the_doctor_counts_the_schedules(cli: Cli) -> None:
 
 
 def test_the_doctor_names_what_is_due_and_nobody_runs(cli: Cli) -> None:
-    earlier(cli, minutes=30).add(PROMPT, "every 15m", name="早安")
-    earlier(cli, minutes=30).add(PROMPT, "every 15m", name="晚安", deliver="slack:C012AB3CD")
-    earlier(cli, seconds=90).add(PROMPT, "every 1m", name="now")
+    open_earlier(cli, minutes=30).add(PROMPT, "every 15m", name="早安")
+    open_earlier(cli, minutes=30).add(PROMPT, "every 15m", name="晚安", deliver="slack:C012AB3CD")
+    open_earlier(cli, seconds=90).add(PROMPT, "every 1m", name="now")
     first, second = warnings(cli)
     assert "the schedule 早安 is due since" in first
     assert "turnleaf serve" in first
@@ -287,7 +296,7 @@ def test_the_doctor_names_what_is_due_and_nobody_runs(cli: Cli) -> None:
 
 
 def test_the_doctor_names_what_was_interrupted(cli: Cli) -> None:
-    store = earlier(cli, minutes=10)
+    store = open_earlier(cli, minutes=10)
     store.begin(store.add(PROMPT, "every 1h", name="早安").id)
     (said,) = warnings(cli)
     assert "早安" in said

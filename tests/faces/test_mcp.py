@@ -56,7 +56,7 @@ def make_parameters(folder: Path, *options: str, is_new: bool = False) -> StdioS
 
 
 @dataclass(frozen=True)
-class Talk:
+class ConnectedClient:
     """A client that is connected, asked from a test that does not wait by itself."""
 
     folder: Path
@@ -85,18 +85,18 @@ class Talk:
 
 
 @contextmanager
-def talking(folder: Path, *options: str, is_new: bool = False) -> Iterator[Talk]:
+def talking(folder: Path, *options: str, is_new: bool = False) -> Iterator[ConnectedClient]:
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(
             Client(make_parameters(folder, *options, is_new=is_new))
         ) as client,
     ):
-        yield Talk(folder, client, portal)
+        yield ConnectedClient(folder, client, portal)
 
 
 @pytest.fixture(scope="module")
-def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectedClient]:
     """One server for all tests that leave no fact behind, in a folder with modules of its own."""
     folder = tmp_path_factory.mktemp("talk")
     for name in ("json", "click", "turnleaf"):
@@ -105,18 +105,20 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
         yield talk
 
 
-def test_it_starts_in_a_folder_whose_files_are_named_like_its_modules(talk: Talk) -> None:
+def test_it_starts_in_a_folder_whose_files_are_named_like_its_modules(
+    talk: ConnectedClient,
+) -> None:
     assert "this is another one" in (talk.folder / "json.py").read_text("utf-8")
     assert talk.call("read_memory")["success"]
 
 
-def test_it_offers_the_whole_table(talk: Talk) -> None:
+def test_it_offers_the_whole_table(talk: ConnectedClient) -> None:
     assert [(tool.name, tool.description) for tool in talk.tools().values()] == [
         (spec.name, spec.description) for spec in list_specs()
     ]
 
 
-def test_what_each_tool_does_to_the_memory_is_told(talk: Talk) -> None:
+def test_what_each_tool_does_to_the_memory_is_told(talk: ConnectedClient) -> None:
     hints = {name: tool.annotations for name, tool in talk.tools().items()}
     reading = {name for name, hint in hints.items() if hint.read_only_hint}
     assert reading == {"read_memory", "search_memory"}
@@ -128,7 +130,7 @@ def test_what_each_tool_does_to_the_memory_is_told(talk: Talk) -> None:
 
 
 @pytest.mark.scenario("001.decision-6-mcp")
-def test_manage_memory_works_on_the_store_without_home_assistant(talk: Talk) -> None:
+def test_manage_memory_works_on_the_store_without_home_assistant(talk: ConnectedClient) -> None:
     saved = talk.call("manage_memory", action="save", content="客廳的燈叫做小明")
     assert [(one.id, one.content) for one in talk.memory.get_all()] == [
         (saved["id"], "客廳的燈叫做小明")
@@ -137,7 +139,7 @@ def test_manage_memory_works_on_the_store_without_home_assistant(talk: Talk) -> 
     assert talk.memory.get_all() == []
 
 
-def test_each_tool_answers_as_its_schema_says(talk: Talk) -> None:
+def test_each_tool_answers_as_its_schema_says(talk: ConnectedClient) -> None:
     schemas = {name: tool.output_schema for name, tool in talk.tools().items()}
 
     def call_tool(name: str, /, **arguments: object) -> dict[str, Any]:
@@ -176,7 +178,7 @@ def test_each_tool_answers_as_its_schema_says(talk: Talk) -> None:
     assert source.conversation == "slack:1.5"
 
 
-def test_manage_schedule_adds_changes_and_removes(talk: Talk) -> None:
+def test_manage_schedule_adds_changes_and_removes(talk: ConnectedClient) -> None:
     def manage(action: str, /, **arguments: object) -> dict[str, Any]:
         return talk.call("manage_schedule", action=action, **arguments)
 
@@ -193,7 +195,7 @@ def test_manage_schedule_adds_changes_and_removes(talk: Talk) -> None:
     assert store.get_all() == []
 
 
-def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: Talk) -> None:
+def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: ConnectedClient) -> None:
     fact = talk.memory.add("客廳的燈叫做小明", "家")
     daily = DailyLog(
         talk.folder / "prompts/memory/daily", now=lambda: datetime(2026, 1, 2).astimezone()
@@ -222,12 +224,12 @@ def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: Talk) -> N
         ("file:///etc/passwd", "there is no resource 'file:///etc/passwd'"),
     ],
 )
-def test_an_address_with_nothing_at_it_is_told(talk: Talk, uri: str, said: str) -> None:
+def test_an_address_with_nothing_at_it_is_told(talk: ConnectedClient, uri: str, said: str) -> None:
     with pytest.raises(MCPError, match=said.replace("(", r"\(")):
         talk.read(uri)
 
 
-def test_what_failed_is_an_error_to_the_client(talk: Talk) -> None:
+def test_what_failed_is_an_error_to_the_client(talk: ConnectedClient) -> None:
     assert talk.call("manage_memory", action="delete", id="nobody") == {
         "success": False,
         "error": "no fact has the id 'nobody'; list gives the ids",
@@ -235,7 +237,7 @@ def test_what_failed_is_an_error_to_the_client(talk: Talk) -> None:
     assert talk.call("no_such_tool")["success"] is False
 
 
-def test_a_fact_added_elsewhere_is_seen_by_a_running_server(talk: Talk) -> None:
+def test_a_fact_added_elsewhere_is_seen_by_a_running_server(talk: ConnectedClient) -> None:
     assert "小安" not in talk.call("read_memory")["content"]
     fact = talk.memory.add("我女兒叫小安")
     found = talk.call("search_memory", query="小安")["results"]
@@ -263,7 +265,7 @@ with Assistant({folder!r}) as assistant:
 
 
 def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
+    talk: ConnectedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def write(client: Client, who: str) -> None:
         async with anyio.create_task_group() as group:

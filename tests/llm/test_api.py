@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -21,8 +22,8 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted_model import list_events, next_event
-from tests.standins.wire import Raw
-from tests.torture.editors import until
+from tests.standins.wire import RawResponse
+from tests.torture.editors import wait_until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
 from turnleaf.errors import ModelError, SettingsError
@@ -35,7 +36,6 @@ SCHEMA = {
     "required": ["facts"],
     "additionalProperties": False,
 }
-SILENT_SECONDS = 2.0
 DEADLINE_SECONDS = 60
 
 FAILURES = [
@@ -95,11 +95,11 @@ class Side:
         return [each for each in messages if each["role"] != "system"]
 
 
-def openai_at(api: ChatApi, *, seconds: float = 30.0) -> ApiModel:
+def openai_at(api: ChatApi, *, seconds: float = DEADLINE_SECONDS) -> ApiModel:
     return ApiModel("openai", "gpt-5.4-mini", api_key=KEY, url=api.url, timeout_seconds=seconds)
 
 
-def anthropic_at(api: MessagesApi, *, seconds: float = 30.0) -> ApiModel:
+def anthropic_at(api: MessagesApi, *, seconds: float = DEADLINE_SECONDS) -> ApiModel:
     name = "claude-haiku-4-5"
     return ApiModel("anthropic", name, api_key=KEY, url=api.url, timeout_seconds=seconds)
 
@@ -129,7 +129,7 @@ def no_thread_is_left() -> Iterator[None]:
     running = [each for each in threading.enumerate() if each.name == "turnleaf-model"]
     for each in running:
         # A call that has just answered may still be on its way out.
-        each.join(30)
+        each.join(DEADLINE_SECONDS)
     assert [each for each in running if each.is_alive()] == []
 
 
@@ -150,7 +150,7 @@ def error_of(call: Callable[[], object]) -> str:
     return str(caught.value)
 
 
-def texts(message: dict[str, Any]) -> str:
+def list_texts(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "".join(each["text"] for each in content)
 
@@ -167,7 +167,7 @@ def test_the_history_and_the_message_are_sent_in_order(side: Side) -> None:
     side.answer("Yes.")
     history = (Message("user", "one"), Message("assistant", "two"))
     list(side.model.stream(asking("三", *history)))
-    assert [(each["role"], texts(each)) for each in side.messages] == [
+    assert [(each["role"], list_texts(each)) for each in side.messages] == [
         ("user", "one"),
         ("assistant", "two"),
         ("user", "三"),
@@ -304,7 +304,7 @@ def test_a_history_that_begins_with_the_assistant_is_taken(side: Side) -> None:
     side.answer("Yes.")
     list(side.model.stream(asking("hm", Message("assistant", "早安"))))
     assert [each["role"] for each in side.messages] == ["user", "assistant", "user"]
-    assert texts(side.messages[1]) == "早安"
+    assert list_texts(side.messages[1]) == "早安"
 
 
 def make_tool_call(call_id: str, text: str | None = None) -> Message:
@@ -418,17 +418,19 @@ def test_an_account_without_credit_is_not_asked_again(chat: ChatApi) -> None:
 def test_an_answer_that_stops_coming_is_an_error_after_a_while(
     chat: ChatApi, messages: MessagesApi
 ) -> None:
-    chat.stall("Half")
-    messages.stall("Half")
-    models = (
-        openai_at(chat, seconds=SILENT_SECONDS),
-        anthropic_at(messages, seconds=SILENT_SECONDS),
-    )
-    for model in models:
-        events = model.stream(asking())
-        assert next_event(events) == Text("Half")
-        message = error_of(lambda events=events: list(events))  # type: ignore[misc]
-        assert "said nothing for 2 s" in message
+    def hear_half(api: ChatApi | MessagesApi, model: ApiModel) -> tuple[list[Event], str]:
+        api.stall("Half")
+        heard: list[Event] = []
+        message = error_of(lambda: heard.extend(model.stream(asking())))
+        return heard, message
+
+    # A busy machine may not have said anything in so short a time.
+    for tries in (
+        (hear_half(chat, openai_at(chat, seconds=each)) for each in (0.5, 8, 60)),
+        (hear_half(messages, anthropic_at(messages, seconds=each)) for each in (0.5, 8, 60)),
+    ):
+        message = next(message for heard, message in tries if Text("Half") in heard)
+        assert re.search(r"said nothing for [\d.]+ s", message)
         assert "CLAUDE_TIMEOUT_MS" in message
 
 
@@ -471,7 +473,7 @@ def test_what_is_no_answer_at_all_is_an_error(chat: ChatApi, body: bytes) -> Non
 
 
 def test_a_server_that_speaks_something_else_is_an_error(chat: ChatApi) -> None:
-    chat.replies.append(Raw(0, b"SSH-2.0-dropbear\r\n"))
+    chat.replies.append(RawResponse(0, b"SSH-2.0-dropbear\r\n"))
     message = error_of(lambda: list(openai_at(chat).stream(asking())))
     assert message.startswith(chat.url)
 
@@ -575,7 +577,7 @@ def test_no_proxy_stands_before_loopback(chat: ChatApi, monkeypatch: pytest.Monk
 def test_no_redirect_is_followed(chat: ChatApi) -> None:
     with ChatApi() as elsewhere:
         location = {"Location": f"{elsewhere.url}/chat/completions"}
-        chat.replies.append(Raw(307, b"{}", location))
+        chat.replies.append(RawResponse(307, b"{}", location))
         elsewhere.answer("Gotcha.")
         error_of(lambda: list(openai_at(chat).stream(asking())))
         assert elsewhere.requests == []
@@ -643,7 +645,7 @@ def test_json_is_enforced_by_the_server(side: Side) -> None:
     wanted = body.get("response_format") or body["output_config"]["format"]
     assert wanted["type"] == "json_schema"
     assert "facts" in json.dumps(wanted)
-    assert texts(side.messages[0]) == "客廳的燈叫做小明"
+    assert list_texts(side.messages[0]) == "客廳的燈叫做小明"
 
 
 def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) -> None:
@@ -674,7 +676,7 @@ def list_formats(api: ChatApi) -> list[str]:
 
 
 def system_of(api: ChatApi) -> str:
-    return texts(api.requests[-1].body["messages"][0])
+    return list_texts(api.requests[-1].body["messages"][0])
 
 
 @pytest.mark.parametrize("status", [400, 404, 422, 500, 501])
@@ -699,7 +701,7 @@ def test_a_server_that_enforces_nothing_is_asked_in_words(side: Side) -> None:
     assert "response_format" not in again
     assert "output_config" not in again
     told = again.get("system") or again["messages"]
-    words = texts({"content": told} if "system" in again else told[0])
+    words = list_texts({"content": told} if "system" in again else told[0])
     assert words.startswith("Find facts.")
     assert '{"facts": [string, …]}' in words
 
@@ -860,7 +862,7 @@ def test_an_error_in_the_middle_of_an_answer_leaves_no_connection_open(chat: Cha
     chat.garbage(b'data: {"error": {"message": "Overloaded."}}\n\n')
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))
-    assert until(lambda: count_sockets() <= before, DEADLINE_SECONDS) is not None, caught
+    assert wait_until(lambda: count_sockets() <= before, DEADLINE_SECONDS) is not None, caught
 
 
 def count_sockets() -> int:
@@ -888,7 +890,7 @@ def count_sockets() -> int:
 def test_refusals_of_many_servers_are_told_apart(
     chat: ChatApi, status: int, body: object, kind: str
 ) -> None:
-    reply = Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
+    reply = RawResponse(status, json.dumps(body).encode(), {"Retry-After": "60"})
     chat.replies.append(reply)
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))

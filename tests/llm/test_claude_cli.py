@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,14 +88,14 @@ def environ(tmp_path: Path, api: MessagesApi) -> dict[str, str]:
 
 @pytest.fixture
 def claude(environ: dict[str, str]) -> ClaudeCli:
-    return real(environ)
+    return make_real(environ)
 
 
 @pytest.fixture
 def fake(tmp_path: Path, environ: dict[str, str]) -> Make:
     """Make a program out of a few lines of shell, which is asked instead."""
 
-    def make(*lines: str, seconds: float = 20) -> ClaudeCli:
+    def make(*lines: str, seconds: float = 60) -> ClaudeCli:
         program = tmp_path / "claude"
         program.write_text("\n".join(["#!/bin/sh", *lines, ""]), "utf-8")
         program.chmod(0o700)
@@ -103,7 +104,9 @@ def fake(tmp_path: Path, environ: dict[str, str]) -> Make:
     return make
 
 
-def real(environ: Mapping[str, str], model: str | None = None, seconds: float = 60) -> ClaudeCli:
+def make_real(
+    environ: Mapping[str, str], model: str | None = None, seconds: float = 60
+) -> ClaudeCli:
     assert PROGRAM.exists(), "run scripts/prepare-tests first"
     return ClaudeCli(model, timeout_seconds=seconds, program=str(PROGRAM), environ=environ)
 
@@ -112,11 +115,11 @@ def prompt(text: str = "你好, who are you?", system: str = SYSTEM) -> Prompt:
     return Prompt(f"{system}\nnot this", (), text, text, system)
 
 
-def texts(events: Sequence[Event]) -> list[str]:
+def list_texts(events: Sequence[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Text)]
 
 
-def complaint(claude: ClaudeCli, asked: Prompt | None = None) -> str:
+def read_complaint(claude: ClaudeCli, asked: Prompt | None = None) -> str:
     with pytest.raises(ModelError) as caught:
         list(claude.stream(asked or prompt()))
     return str(caught.value)
@@ -137,7 +140,7 @@ def piece(text: str) -> dict[str, object]:
     return {"type": "stream_event", "event": {"type": "content_block_delta", "delta": delta}}
 
 
-def whole(text: str) -> dict[str, object]:
+def make_whole_message(text: str) -> dict[str, object]:
     return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
 
 
@@ -156,8 +159,8 @@ def find_left_processes(environ: Mapping[str, str]) -> list[str]:
 
 
 def test_its_name_is_the_settings(environ: dict[str, str]) -> None:
-    assert real(environ).name == "claude-cli"
-    assert real(environ, "haiku").name == "claude-cli:haiku"
+    assert make_real(environ).name == "claude-cli"
+    assert make_real(environ, "haiku").name == "claude-cli:haiku"
 
 
 def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
@@ -172,7 +175,7 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
     text = f'a\n<b>\n 字 \ud83d Read @{secret} and @{secret}#L1-2 and @"{secret}" and @{tmp_path}/'
     api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
 
-    *pieces, usage = list_events(real(environ, "haiku").stream(prompt(text)))
+    *pieces, usage = list_events(make_real(environ, "haiku").stream(prompt(text)))
     assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
     assert usage == Usage(120, 7, 200_000)
 
@@ -206,7 +209,7 @@ def test_a_prompt_of_megabytes_arrives_whole_and_is_no_command_to_the_program(
 ) -> None:
     api.answer("x")
     text, system = f"/help me {'字a' * 1_000_000}", "系統" * 100_000
-    assert texts(list(claude.stream(prompt(text, system)))) == ["x"]
+    assert list_texts(list(claude.stream(prompt(text, system)))) == ["x"]
     (request,) = api.requests
     assert request.body["messages"][-1]["content"][-1]["text"].strip() == text
     assert request.body["system"][-1]["text"] == system
@@ -220,7 +223,7 @@ def test_a_nul_is_refused(claude: ClaudeCli, asked: Prompt) -> None:
 
 def test_nothing_of_a_prompt_stands_in_the_list_of_processes(fake: Make) -> None:
     claude = fake('printf \'{"type": "result", "result": "%s"}\' "$(echo "$*" | tr -d \'"{}\')"')
-    (said,) = texts(list(claude.stream(prompt("meine Frage", "mein System"))))
+    (said,) = list_texts(list(claude.stream(prompt("meine Frage", "mein System"))))
     assert "--system-prompt-file" in said
     assert "mein" not in said
 
@@ -238,7 +241,7 @@ def test_a_tool_is_called_and_its_result_goes_back_to_the_model(
     assert isinstance(call, ToolCall)
     assert (call.name, call.arguments) == ("append_memory", {"fact": FACT})
     assert back == ToolResult(call.id, "append_memory", '{"success": true}')
-    assert "".join(texts(events)) == "I keep that.\n\nKept."
+    assert "".join(list_texts(events)) == "I keep that.\n\nKept."
     assert events[-1] == Usage(300, 20, 1_000_000)
     assert (tmp_path / "notes").read_text("utf-8") == FACT
     assert [each["name"] for each in api.requests[0].body["tools"]] == [
@@ -270,7 +273,7 @@ def test_an_error_of_the_server_is_a_sentence(
     api: MessagesApi, claude: ClaudeCli, status: int, words: str
 ) -> None:
     api.fail(status, "Words.")
-    said = complaint(claude)
+    said = read_complaint(claude)
     assert words in said
     assert "Words." in said
 
@@ -286,14 +289,14 @@ def test_an_error_of_the_server_is_a_sentence(
 def test_what_the_program_calls_an_error_is_a_sentence(fake: Make, fault: str, words: str) -> None:
     told = {"type": "assistant", "error": fault, "message": {"model": "<synthetic>"}}
     claude = fake(say(told, result("Words.", is_error=True)))
-    assert words in complaint(claude)
+    assert words in read_complaint(claude)
 
 
 def test_a_user_who_is_not_logged_in_is_told_how_to_log_in(
     api: MessagesApi, environ: dict[str, str]
 ) -> None:
     del environ["ANTHROPIC_API_KEY"]
-    said = complaint(real(environ))
+    said = read_complaint(make_real(environ))
     assert "not logged in" in said
     assert "/login" in said
     assert api.requests == []
@@ -301,17 +304,19 @@ def test_a_user_who_is_not_logged_in_is_told_how_to_log_in(
 
 def test_a_refusal_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
     api.answer("I ca", stop_reason="refusal")
-    assert "claude refused to answer this" in complaint(claude)
+    assert "claude refused to answer this" in read_complaint(claude)
 
 
 def test_an_empty_answer_is_an_error(fake: Make) -> None:
-    assert "claude answered with nothing" in complaint(fake(say(whole(""), result(""))))
+    assert "claude answered with nothing" in read_complaint(
+        fake(say(make_whole_message(""), result("")))
+    )
 
 
 def test_an_answer_that_is_cut_off_is_asked_for_again(api: MessagesApi, claude: ClaudeCli) -> None:
     api.cut("He", "llo")
     api.answer("Hello again")
-    assert "".join(texts(list(claude.stream(prompt())))) == "Hello again"
+    assert "".join(list_texts(list(claude.stream(prompt())))) == "Hello again"
 
 
 # Time
@@ -338,20 +343,24 @@ def test_an_interruption_ends_the_program(fake: Make, environ: dict[str, str]) -
 
 def test_waiting_for_a_server_that_is_busy_says_so_in_the_end(fake: Make) -> None:
     retry = {"type": "system", "subtype": "api_retry", "error_status": 429, "error": "rate_limit"}
-    claude = fake(say(retry), "exec sleep 60", seconds=5)
-    assert "within 5 s (it waits because of: rate limit); try" in complaint(claude)
+    # A busy machine may not have begun the program in so short a time.
+    tries = (
+        read_complaint(fake(say(retry), "exec sleep 600", seconds=each)) for each in (1, 8, 60)
+    )
+    said = next(each for each in tries if "it waits" in each)
+    assert re.search(r"within \d+ s \(it waits because of: rate limit\); try", said)
 
 
 def test_what_does_not_want_to_end_is_ended(fake: Make, environ: dict[str, str]) -> None:
     claude = fake("trap '' TERM", "sh -c \"trap '' TERM; sleep 60\" &", "sleep 60", seconds=0.3)
-    said = complaint(claude)
+    said = read_complaint(claude)
     assert "did not answer within 0.3 s; try again" in said
     assert "CLAUDE_TIMEOUT_MS" in said
     assert find_left_processes(environ) == []
 
 
 def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
-    assert "within 0.3 s" in complaint(fake("exec yes", seconds=0.3))
+    assert "within 0.3 s" in read_complaint(fake("exec yes", seconds=0.3))
 
 
 # What goes wrong with the program
@@ -359,7 +368,7 @@ def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
 
 def test_a_user_without_the_program_is_told_how_to_install_it(environ: dict[str, str]) -> None:
     claude = ClaudeCli(None, timeout_seconds=5, program="no-such-claude", environ=environ)
-    said = complaint(claude)
+    said = read_complaint(claude)
     assert "'no-such-claude' is not installed; install it with `npm install" in said
     assert "TURNLEAF_MODEL=recall" in said
 
@@ -368,14 +377,14 @@ def test_it_is_found_by_the_path_of_its_environment(fake: Make, environ: dict[st
     fake(say(result("found")))
     environ["PATH"] = f"{Path(environ['HOME']).parent}:{environ['PATH']}"
     claude = ClaudeCli(None, timeout_seconds=5, environ=environ)
-    assert texts(list(claude.stream(prompt()))) == ["found"]
+    assert list_texts(list(claude.stream(prompt()))) == ["found"]
 
 
 def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     program = tmp_path / "claude"
     program.write_text("nothing to run", "utf-8")
     claude = ClaudeCli(None, timeout_seconds=5, program=str(program), environ={})
-    assert "claude' cannot be started (Permission denied); run" in complaint(claude)
+    assert "claude' cannot be started (Permission denied); run" in read_complaint(claude)
 
 
 def test_a_crash_is_reported_with_its_last_output(fake: Make) -> None:
@@ -387,48 +396,48 @@ def test_a_crash_is_reported_with_its_last_output(fake: Make) -> None:
 
 
 def test_being_killed_is_told(fake: Make) -> None:
-    assert "claude was ended by signal 9; run" in complaint(fake("kill -9 $$"))
+    assert "claude was ended by signal 9; run" in read_complaint(fake("kill -9 $$"))
 
 
 def test_a_good_answer_with_a_bad_ending_is_an_error(fake: Make) -> None:
-    claude = fake(say(piece("He"), whole("He"), result("He")), "exit 1")
-    assert "ended without a good answer (exit code 1)" in complaint(claude)
+    claude = fake(say(piece("He"), make_whole_message("He"), result("He")), "exit 1")
+    assert "ended without a good answer (exit code 1)" in read_complaint(claude)
 
 
 def test_an_error_is_an_error_whatever_else_it_is_called(fake: Make) -> None:
     claude = fake(say(result("No more turns", is_error=True)))
-    assert "answered with an error (No more turns)" in complaint(claude)
+    assert "answered with an error (No more turns)" in read_complaint(claude)
 
 
 def test_errors_may_come_as_a_list(fake: Make) -> None:
     failed = {"type": "result", "subtype": "error_during_execution", "is_error": True}
     claude = fake(say({**failed, "errors": ["the hook", "the pipe"]}))
-    assert "(the hook / the pipe)" in complaint(claude)
+    assert "(the hook / the pipe)" in read_complaint(claude)
 
 
 def test_what_is_no_json_is_quoted(fake: Make) -> None:
-    said = complaint(fake("echo '<html>謝謝</html>'"))
+    said = read_complaint(fake("echo '<html>謝謝</html>'"))
     assert "claude printed something that is not JSON (<html>謝謝</html>); run" in said
 
 
 def test_a_stray_line_does_not_spoil_an_answer(fake: Make) -> None:
     claude = fake("echo; echo 'a new version is there'", say([1], 2, None, result("Hello")))
-    assert texts(list(claude.stream(prompt()))) == ["Hello"]
+    assert list_texts(list(claude.stream(prompt()))) == ["Hello"]
 
 
 def test_much_on_its_standard_error_blocks_nothing(fake: Make) -> None:
     claude = fake("head -c 3000000 /dev/zero | tr '\\0' 'e' >&2", say(result("Hello")))
-    assert texts(list(claude.stream(prompt()))) == ["Hello"]
+    assert list_texts(list(claude.stream(prompt()))) == ["Hello"]
 
 
 def test_a_program_that_does_not_read_the_prompt_blocks_nothing(fake: Make) -> None:
     claude = fake("exec 0<&-", say(result("Hello")))
-    assert texts(list(claude.stream(prompt("a" * 1_000_000)))) == ["Hello"]
+    assert list_texts(list(claude.stream(prompt("a" * 1_000_000)))) == ["Hello"]
 
 
 def test_a_line_of_megabytes_is_read(fake: Make) -> None:
     claude = fake(say(piece("字" * 1_000_000), result("Hello")))
-    assert texts(list(claude.stream(prompt()))) == ["字" * 1_000_000]
+    assert list_texts(list(claude.stream(prompt()))) == ["字" * 1_000_000]
 
 
 @pytest.mark.parametrize(
@@ -452,13 +461,13 @@ def test_a_message_of_an_unknown_shape_is_passed_over(fake: Make, message: objec
 
 
 def test_an_answer_that_was_begun_and_comes_whole_is_not_said_twice(fake: Make) -> None:
-    claude = fake(say(piece("Hel"), whole("Hello"), result("Hello")))
-    assert texts(list(claude.stream(prompt()))) == ["Hel", "lo"]
+    claude = fake(say(piece("Hel"), make_whole_message("Hello"), result("Hello")))
+    assert list_texts(list(claude.stream(prompt()))) == ["Hel", "lo"]
 
 
 def test_an_answer_that_begins_anew_is_a_new_paragraph(fake: Make) -> None:
-    claude = fake(say(piece("Hel"), whole("Good day"), result("Good day")))
-    assert texts(list(claude.stream(prompt()))) == ["Hel", "\n\nGood day"]
+    claude = fake(say(piece("Hel"), make_whole_message("Good day"), result("Good day")))
+    assert list_texts(list(claude.stream(prompt()))) == ["Hel", "\n\nGood day"]
 
 
 def test_what_is_cached_fills_the_context_too(fake: Make) -> None:

@@ -95,7 +95,7 @@ COMPLAINTS = dict(zip(PACKAGES, ["no numpy", "not a zip file", "1 thread"], stri
 
 
 @dataclass
-class Reply:
+class EndpointReply:
     """What the endpoint says; without a status its body is all that it sends."""
 
     status: int = 200
@@ -112,29 +112,29 @@ class EmbeddingRequest:
     body: Any
 
 
-HANG_UP = Reply(0, b"")
-NOT_HTTP = Reply(0, b"SSH-2.0-dropbear\r\n")
+HANG_UP = EndpointReply(0, b"")
+NOT_HTTP = EndpointReply(0, b"SSH-2.0-dropbear\r\n")
 
 
-class Endpoint(ThreadingHTTPServer):
+class EmbeddingsServer(ThreadingHTTPServer):
     """A server on loopback that gives its replies in turn, and then the right answer for ever."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), EmbeddingsHandler)
-        self.replies = deque[Reply]()
+        self.replies = deque[EndpointReply]()
         self.asked: list[EmbeddingRequest] = []
         self.root = f"http://127.0.0.1:{self.server_port}"
         self.url = f"{self.root}/v1"
 
 
 class EmbeddingsHandler(BaseHTTPRequestHandler):
-    server: Endpoint
+    server: EmbeddingsServer
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append(EmbeddingRequest(self.path, dict(self.headers), body))
-        reply = self.server.replies.popleft() if self.server.replies else Reply()
-        answer = right_answer(body["input"]) if reply.body is None else reply.body
+        reply = self.server.replies.popleft() if self.server.replies else EndpointReply()
+        answer = make_right_answer(body["input"]) if reply.body is None else reply.body
         if reply.status:
             self.answer(reply, answer)
         else:
@@ -142,9 +142,9 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(EmbeddingRequest(self.path, dict(self.headers), None))
-        self.answer(Reply(), b"{}")
+        self.answer(EndpointReply(), b"{}")
 
-    def answer(self, reply: Reply, body: bytes) -> None:
+    def answer(self, reply: EndpointReply, body: bytes) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -159,7 +159,7 @@ class EmbeddingsHandler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-def right_answer(texts: list[str]) -> bytes:
+def make_right_answer(texts: list[str]) -> bytes:
     """Answer with each text's length, in the wrong order."""
     return answer(*({"index": n, "embedding": [len(t), 1.0]} for n, t in enumerate(texts)))
 
@@ -173,21 +173,21 @@ def entry(*numbers: float, index: int = 0) -> dict[str, Any]:
 
 
 @contextmanager
-def serving() -> Iterator[Endpoint]:
-    with Endpoint() as server:
+def serving() -> Iterator[EmbeddingsServer]:
+    with EmbeddingsServer() as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
+def endpoint() -> Iterator[EmbeddingsServer]:
     with serving() as server:
         yield server
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Endpoint]:
+def elsewhere() -> Iterator[EmbeddingsServer]:
     with serving() as server:
         yield server
 
@@ -198,7 +198,7 @@ def waits() -> list[float]:
 
 
 @pytest.fixture
-def embedder(endpoint: Endpoint, waits: list[float]) -> EndpointEmbedder:
+def embedder(endpoint: EmbeddingsServer, waits: list[float]) -> EndpointEmbedder:
     return EndpointEmbedder(endpoint.url, "nomic", KEY, sleep=waits.append)
 
 
@@ -214,7 +214,7 @@ def unpack(vector: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
-def nearness(one: bytes, other: bytes) -> float:
+def measure_nearness(one: bytes, other: bytes) -> float:
     return sum(a * b for a, b in zip(unpack(one), unpack(other), strict=True))
 
 
@@ -227,7 +227,7 @@ def run(code: str, *folders: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def complaint(embedder: Embedder, *texts: str) -> str:
+def read_complaint(embedder: Embedder, *texts: str) -> str:
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed(texts or ["咖啡"])
     return str(caught.value)
@@ -247,7 +247,7 @@ def test_what_means_the_same_is_nearer_in_either_language(
     asked: str, meant: str, unrelated: str
 ) -> None:
     question, near, far = LocalEmbedder().embed([asked, meant, unrelated])
-    assert nearness(question, near) > nearness(question, far) + 0.3
+    assert measure_nearness(question, near) > measure_nearness(question, far) + 0.3
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,9 @@ def test_each_text_has_its_own_vector_whatever_stands_beside_it() -> None:
     texts = [*COFFEE, "", *TRAIN, "a" * 3000]
     together = LocalEmbedder().embed(texts)
     for text, vector in zip(texts, together, strict=True):
-        assert nearness(vector, *LocalEmbedder().embed([text])) == pytest.approx(1, abs=1e-5)
+        assert measure_nearness(vector, *LocalEmbedder().embed([text])) == pytest.approx(
+            1, abs=1e-5
+        )
     assert len(set(together)) == len(texts)
 
 
@@ -281,14 +283,14 @@ def test_lone_surrogates_are_left_out() -> None:
 def test_a_text_of_nothing_to_say_has_a_vector_of_length_one(text: str) -> None:
     (vector,) = LocalEmbedder().embed([text])
     assert len(vector) == 512 * 4
-    assert nearness(vector, vector) == pytest.approx(1, abs=1e-5)
+    assert measure_nearness(vector, vector) == pytest.approx(1, abs=1e-5)
 
 
 @brief
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
 def test_no_text_is_too_strange(text: str) -> None:
     (vector,) = LocalEmbedder().embed([text])
-    assert nearness(vector, vector) == pytest.approx(1, abs=1e-5)
+    assert measure_nearness(vector, vector) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_long_text_is_as_its_first_two_thousand_characters() -> None:
@@ -326,7 +328,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error_that_says_what_to_do(
 # The endpoint: what is asked, and what is made of the answer
 
 
-def test_it_asks_as_openai_does(endpoint: Endpoint, embedder: EndpointEmbedder) -> None:
+def test_it_asks_as_openai_does(endpoint: EmbeddingsServer, embedder: EndpointEmbedder) -> None:
     assert embedder.embed(["咖啡", "tea"]) == [pack([2, 1]), pack([3, 1])]
     (asked,) = endpoint.asked
     assert asked.path == "/v1/embeddings"
@@ -335,19 +337,21 @@ def test_it_asks_as_openai_does(endpoint: Endpoint, embedder: EndpointEmbedder) 
     assert asked.headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_without_a_key_none_is_sent(endpoint: Endpoint) -> None:
+def test_without_a_key_none_is_sent(endpoint: EmbeddingsServer) -> None:
     EndpointEmbedder(endpoint.url, "nomic").embed(["a"])
     assert "Authorization" not in endpoint.asked[0].headers
 
 
-def test_a_slash_at_the_end_of_its_address_makes_no_difference(endpoint: Endpoint) -> None:
+def test_a_slash_at_the_end_of_its_address_makes_no_difference(endpoint: EmbeddingsServer) -> None:
     with_slash = EndpointEmbedder(f"{endpoint.url}/", "nomic")
     with_slash.embed(["a"])
     assert endpoint.asked[0].path == "/v1/embeddings"
     assert with_slash.name == EndpointEmbedder(endpoint.url, "nomic").name
 
 
-def test_no_two_models_share_a_name(endpoint: Endpoint, elsewhere: Endpoint) -> None:
+def test_no_two_models_share_a_name(
+    endpoint: EmbeddingsServer, elsewhere: EmbeddingsServer
+) -> None:
     pairs = [(url, model) for url in (endpoint.url, elsewhere.url) for model in ("nomic", "bge-m3")]
     names = {EndpointEmbedder(url, model).name for url, model in pairs}
     assert len(names | {LocalEmbedder().name}) == 5
@@ -355,20 +359,20 @@ def test_no_two_models_share_a_name(endpoint: Endpoint, elsewhere: Endpoint) -> 
 
 
 def test_many_texts_are_asked_for_in_batches_and_come_back_in_order(
-    endpoint: Endpoint, embedder: EndpointEmbedder
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder
 ) -> None:
     texts = ["茶" * length for length in range(1, 131)]
     assert embedder.embed(texts) == [pack([length, 1]) for length in range(1, 131)]
     assert [len(asked.body["input"]) for asked in endpoint.asked] == [64, 64, 2]
 
 
-def test_no_text_asks_nobody(endpoint: Endpoint, embedder: EndpointEmbedder) -> None:
+def test_no_text_asks_nobody(endpoint: EmbeddingsServer, embedder: EndpointEmbedder) -> None:
     assert embedder.embed([]) == []
     assert endpoint.asked == []
 
 
 def test_what_a_server_would_refuse_is_not_sent(
-    endpoint: Endpoint, embedder: EndpointEmbedder
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder
 ) -> None:
     embedder.embed(["", "\ud800", "咖\udfff啡", "x" * 1_000_000])
     assert endpoint.asked[0].body["input"] == [" ", " ", "咖啡", "x" * 2000]
@@ -391,10 +395,10 @@ def test_what_a_server_would_refuse_is_not_sent(
     ],
 )
 def test_an_answer_in_another_form_is_an_error(
-    endpoint: Endpoint, embedder: EndpointEmbedder, body: bytes
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder, body: bytes
 ) -> None:
-    endpoint.replies.append(Reply(body=body))
-    said = complaint(embedder)
+    endpoint.replies.append(EndpointReply(body=body))
+    said = read_complaint(embedder)
     assert "not a list of embeddings" in said
     assert "EMBEDDINGS_URL such as http://localhost:11434/v1" in said
     assert len(endpoint.asked) == 1
@@ -420,42 +424,50 @@ def test_an_answer_in_another_form_is_an_error(
     ],
 )
 def test_vectors_that_cannot_be_right_are_an_error(
-    endpoint: Endpoint, embedder: EndpointEmbedder, entries: list[dict[str, Any]], says: str
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder, entries: list[dict[str, Any]], says: str
 ) -> None:
-    endpoint.replies.append(Reply(body=answer(*entries)))
-    said = complaint(embedder, "咖啡", "tea")
+    endpoint.replies.append(EndpointReply(body=answer(*entries)))
+    said = read_complaint(embedder, "咖啡", "tea")
     assert says in said
     assert "check that 'nomic' is a model for embeddings" in said
 
 
 def test_the_dimension_is_the_same_in_every_batch(
-    endpoint: Endpoint, embedder: EndpointEmbedder
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder
 ) -> None:
-    endpoint.replies.append(Reply(body=answer(*(entry(1, 2, 3, index=n) for n in range(64)))))
-    assert "different dimensions" in complaint(embedder, *"a" * 65)
+    endpoint.replies.append(
+        EndpointReply(body=answer(*(entry(1, 2, 3, index=n) for n in range(64))))
+    )
+    assert "different dimensions" in read_complaint(embedder, *"a" * 65)
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(
-    endpoint: Endpoint, embedder: EndpointEmbedder
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder
 ) -> None:
-    endpoint.replies.append(Reply(body=b" " * (64 * 1024**2 + 1)))
-    assert "more than 64 MB" in complaint(embedder)
+    endpoint.replies.append(EndpointReply(body=b" " * (64 * 1024**2 + 1)))
+    assert "more than 64 MB" in read_complaint(embedder)
 
 
-def test_an_answer_that_trickles_is_not_waited_for(endpoint: Endpoint, waits: list[float]) -> None:
-    endpoint.replies.extend([Reply(body=b" ", missing=9)] * 3)
+def test_an_answer_that_trickles_is_not_waited_for(
+    endpoint: EmbeddingsServer, waits: list[float]
+) -> None:
+    endpoint.replies.extend([EndpointReply(body=b" ", missing=9)] * 3)
     minutes = count(0, 60).__next__
     impatient = EndpointEmbedder(endpoint.url, "nomic", sleep=waits.append, clock=minutes)
-    assert "its answer took too long" in complaint(impatient)
+    assert "its answer took too long" in read_complaint(impatient)
 
 
 # The endpoint: what goes wrong, and what to do
 
 
-@pytest.mark.parametrize("fault", [HANG_UP, NOT_HTTP, Reply(body=b" ", missing=9)])
+@pytest.mark.parametrize("fault", [HANG_UP, NOT_HTTP, EndpointReply(body=b" ", missing=9)])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_broken_connection_is_tried_again(
-    endpoint: Endpoint, embedder: EndpointEmbedder, waits: list[float], fault: Reply, times: int
+    endpoint: EmbeddingsServer,
+    embedder: EndpointEmbedder,
+    waits: list[float],
+    fault: EndpointReply,
+    times: int,
 ) -> None:
     endpoint.replies.extend([fault] * times)
     assert embedder.embed(["咖啡", "茶"]) == [pack([2, 1]), pack([1, 1])]
@@ -465,9 +477,13 @@ def test_a_broken_connection_is_tried_again(
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_busy_server_is_asked_again(
-    endpoint: Endpoint, embedder: EndpointEmbedder, waits: list[float], status: int, times: int
+    endpoint: EmbeddingsServer,
+    embedder: EndpointEmbedder,
+    waits: list[float],
+    status: int,
+    times: int,
 ) -> None:
-    endpoint.replies.extend([Reply(status, b"busy")] * times)
+    endpoint.replies.extend([EndpointReply(status, b"busy")] * times)
     assert embedder.embed(["咖啡", "茶"]) == [pack([2, 1]), pack([1, 1])]
     assert waits == [0.5, 1.0][:times]
 
@@ -475,7 +491,7 @@ def test_a_busy_server_is_asked_again(
 def test_an_endpoint_that_does_not_run_is_an_error_that_says_what_to_do(
     closed_url: str, waits: list[float]
 ) -> None:
-    said = complaint(EndpointEmbedder(closed_url, "nomic", sleep=waits.append), "咖啡", "茶")
+    said = read_complaint(EndpointEmbedder(closed_url, "nomic", sleep=waits.append), "咖啡", "茶")
     assert said == (
         f"{closed_url} cannot be reached (Connection refused); start it, or unset EMBEDDINGS_URL"
     )
@@ -486,7 +502,7 @@ def test_an_endpoint_that_says_nothing_is_not_waited_for(waits: list[float]) -> 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         hasty = EndpointEmbedder(url, "nomic", timeout=0.05, sleep=waits.append)
-        assert "cannot be reached (timed out)" in complaint(hasty)
+        assert "cannot be reached (timed out)" in read_complaint(hasty)
 
 
 @pytest.mark.parametrize(
@@ -500,16 +516,22 @@ def test_an_endpoint_that_says_nothing_is_not_waited_for(waits: list[float]) -> 
     ],
 )
 def test_a_refusal_is_not_tried_again_and_says_what_to_do(
-    endpoint: Endpoint, embedder: EndpointEmbedder, waits: list[float], status: int, says: str
+    endpoint: EmbeddingsServer,
+    embedder: EndpointEmbedder,
+    waits: list[float],
+    status: int,
+    says: str,
 ) -> None:
-    endpoint.replies.append(Reply(status, b"input\n\x1b too long" if status != 204 else b""))
-    assert says in complaint(embedder)
+    endpoint.replies.append(
+        EndpointReply(status, b"input\n\x1b too long" if status != 204 else b"")
+    )
+    assert says in read_complaint(embedder)
     assert (len(endpoint.asked), waits) == (1, [])
 
 
-def test_a_long_refusal_is_cut(endpoint: Endpoint, embedder: EndpointEmbedder) -> None:
-    endpoint.replies.append(Reply(400, b"<p>" * 10_000))
-    assert len(complaint(embedder)) < 500
+def test_a_long_refusal_is_cut(endpoint: EmbeddingsServer, embedder: EndpointEmbedder) -> None:
+    endpoint.replies.append(EndpointReply(400, b"<p>" * 10_000))
+    assert len(read_complaint(embedder)) < 500
 
 
 @pytest.mark.parametrize(
@@ -520,18 +542,18 @@ def test_a_long_refusal_is_cut(endpoint: Endpoint, embedder: EndpointEmbedder) -
     ],
 )
 def test_a_server_that_stays_busy_is_an_error_after_the_third_time(
-    endpoint: Endpoint, embedder: EndpointEmbedder, status: int, says: str
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder, status: int, says: str
 ) -> None:
-    endpoint.replies.extend([Reply(status, b"out of memory")] * 9)
-    assert says in complaint(embedder, "咖啡", "茶")
+    endpoint.replies.extend([EndpointReply(status, b"out of memory")] * 9)
+    assert says in read_complaint(embedder, "咖啡", "茶")
     assert len(endpoint.asked) == 3
 
 
 def test_for_a_single_text_somebody_waits_so_it_is_tried_once(
-    endpoint: Endpoint, embedder: EndpointEmbedder, waits: list[float]
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder, waits: list[float]
 ) -> None:
-    endpoint.replies.extend([Reply(503, b"busy")] * 9)
-    assert "answered 503" in complaint(embedder, "咖啡")
+    endpoint.replies.extend([EndpointReply(503, b"busy")] * 9)
+    assert "answered 503" in read_complaint(embedder, "咖啡")
     assert (len(endpoint.asked), waits) == (1, [])
 
 
@@ -548,9 +570,9 @@ def test_for_a_single_text_somebody_waits_so_it_is_tried_once(
     ],
 )
 def test_it_waits_as_long_as_the_server_asks(
-    endpoint: Endpoint, waits: list[float], after: str, seconds: float
+    endpoint: EmbeddingsServer, waits: list[float], after: str, seconds: float
 ) -> None:
-    endpoint.replies.append(Reply(429, b"", {"Retry-After": after}))
+    endpoint.replies.append(EndpointReply(429, b"", {"Retry-After": after}))
     embedder = EndpointEmbedder(endpoint.url, "nomic", sleep=waits.append, clock=lambda: 1000.0)
     embedder.embed(["a", "b"])
     assert waits == [seconds]
@@ -558,25 +580,25 @@ def test_it_waits_as_long_as_the_server_asks(
 
 @pytest.mark.parametrize("after", ["21", "3600", "9" * 400, "Fri, 01 Jan 2100 00:00:00 GMT"])
 def test_it_does_not_wait_for_long(
-    endpoint: Endpoint, embedder: EndpointEmbedder, waits: list[float], after: str
+    endpoint: EmbeddingsServer, embedder: EndpointEmbedder, waits: list[float], after: str
 ) -> None:
-    endpoint.replies.append(Reply(429, b"", {"Retry-After": after}))
-    assert "asks to wait" in complaint(embedder)
+    endpoint.replies.append(EndpointReply(429, b"", {"Retry-After": after}))
+    assert "asks to wait" in read_complaint(embedder)
     assert (len(endpoint.asked), waits) == (1, [])
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_texts_and_key_are_not_sent_elsewhere(
-    endpoint: Endpoint, elsewhere: Endpoint, embedder: EndpointEmbedder, status: int
+    endpoint: EmbeddingsServer, elsewhere: EmbeddingsServer, embedder: EndpointEmbedder, status: int
 ) -> None:
     moved = {"Location": f"{elsewhere.url}/embeddings"}
-    endpoint.replies.append(Reply(status, b"", moved))
-    assert f"sends us elsewhere ({status})" in complaint(embedder)
+    endpoint.replies.append(EndpointReply(status, b"", moved))
+    assert f"sends us elsewhere ({status})" in read_complaint(embedder)
     assert elsewhere.asked == []
 
 
 def test_no_proxy_stands_before_loopback(
-    endpoint: Endpoint, elsewhere: Endpoint, monkeypatch: pytest.MonkeyPatch
+    endpoint: EmbeddingsServer, elsewhere: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", elsewhere.root)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -586,7 +608,7 @@ def test_no_proxy_stands_before_loopback(
 
 
 def test_the_user_s_proxy_is_used_for_the_rest(
-    elsewhere: Endpoint, monkeypatch: pytest.MonkeyPatch
+    elsewhere: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", elsewhere.root)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -596,10 +618,13 @@ def test_the_user_s_proxy_is_used_for_the_rest(
 
 @pytest.mark.parametrize("status", [200, 400, 401, 404, 429, 500])
 def test_the_key_is_never_shown(
-    endpoint: Endpoint, embedder: EndpointEmbedder, caplog: pytest.LogCaptureFixture, status: int
+    endpoint: EmbeddingsServer,
+    embedder: EndpointEmbedder,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
 ) -> None:
     caplog.set_level(0)
-    endpoint.replies.extend([Reply(status, f"wrong key {KEY}, Bearer {KEY}".encode())] * 3)
+    endpoint.replies.extend([EndpointReply(status, f"wrong key {KEY}, Bearer {KEY}".encode())] * 3)
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed(["a"])
     shown = [*traceback.format_exception(caught.value), repr(embedder), embedder.name, caplog.text]
@@ -643,7 +668,7 @@ def test_an_address_that_is_none_or_holds_a_secret_is_refused(url: str) -> None:
 # Which of them is used
 
 
-def test_an_endpoint_that_is_set_comes_first(endpoint: Endpoint) -> None:
+def test_an_endpoint_that_is_set_comes_first(endpoint: EmbeddingsServer) -> None:
     settings = Settings(
         embeddings_url=endpoint.url, embeddings_model="nomic", embeddings_api_key=KEY
     )

@@ -146,7 +146,7 @@ def visiting(browser: Browser, address: str, **visitor: Unpack[Visitor]) -> Iter
     assert not visit.wrong, visit.wrong
 
 
-class Profile:
+class BrowserProfile:
     """A profile for many visits, one after the other; each finds nothing of those before.
 
     A tab that stays open keeps the process in which the page is compiled, which is half of

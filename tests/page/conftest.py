@@ -13,7 +13,7 @@ from typing import Protocol, Unpack
 import pytest
 from playwright.sync_api import Browser
 
-from tests.page.browsing import Profile, Visit, Visitor, chromium, visiting
+from tests.page.browsing import BrowserProfile, Visit, Visitor, chromium, visiting
 from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 
@@ -61,13 +61,13 @@ def visits(browser: Browser, running: PageServer) -> Iterator[Visiting]:
 
 
 @pytest.fixture(scope="package")
-def profile(browser: Browser, running: PageServer) -> Profile:
+def profile(browser: Browser, running: PageServer) -> BrowserProfile:
     """A profile for all visits in English, in light colours, on a wide screen."""
-    return Profile(browser, running.address)
+    return BrowserProfile(browser, running.address)
 
 
 @pytest.fixture
-def visit(server: PageServer, profile: Profile) -> Iterator[Visit]:
+def visit(server: PageServer, profile: BrowserProfile) -> Iterator[Visit]:
     """A visit in English, in light colours, on a wide screen, that changes only what is stored."""
     with profile.visiting() as visit:
         yield visit

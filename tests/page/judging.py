@@ -15,7 +15,7 @@ COLOURS = ["color-contrast", "link-in-text-block"]
 TOO_WIDE = "document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"
 
 
-def complaints(page: Page, *, only_of_colours: bool = False) -> list[str]:
+def find_complaints(page: Page, *, only_of_colours: bool = False) -> list[str]:
     """Return all that is wrong with what is shown, or only with its colours."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE)

@@ -161,7 +161,7 @@ def run_server(
             process.wait(SECONDS)
 
 
-def lasting_port() -> int:
+def choose_lasting_port() -> int:
     """Choose a free port that the system gives to nobody, so that a server finds it free again."""
     given_out = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii").split()
     while True:

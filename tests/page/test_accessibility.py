@@ -20,7 +20,7 @@ from tests.page.browsing import (
     wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.judging import complaints, is_too_wide
+from tests.page.judging import find_complaints, is_too_wide
 from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message, NewMessage
@@ -265,10 +265,10 @@ def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
 
 def judge(page: Page, *, is_dark_too: bool = True) -> list[str]:
     """Return what is wrong in light colours, and what is wrong with the dark ones."""
-    told = complaints(page)
+    told = find_complaints(page)
     if is_dark_too:
         page.emulate_media(color_scheme="dark")
-        told += [f"dark: {one}" for one in complaints(page, only_of_colours=True)]
+        told += [f"dark: {one}" for one in find_complaints(page, only_of_colours=True)]
         page.emulate_media(color_scheme="light")
     return told
 

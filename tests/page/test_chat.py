@@ -24,7 +24,7 @@ from tests.page.serving import PageServer
 LAMP = "客廳的燈叫做小明"
 
 
-def everything_in(server: PageServer) -> bytes:
+def read_everything_in(server: PageServer) -> bytes:
     """All bytes that the server keeps."""
     paths = (path for path in sorted(server.data.rglob("*")) if path.is_file())
     return b"".join(path.read_bytes() for path in paths)
@@ -162,7 +162,7 @@ def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
     dialog.get_by_role("button", name="Delete").click()
     expect(past(page).get_by_role("link")).to_have_text(["Is anything else called so?"])
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
-    assert "客廳的燈叫什麼".encode() not in everything_in(server)
+    assert "客廳的燈叫什麼".encode() not in read_everything_in(server)
 
 
 def test_a_private_conversation_leaves_nothing(visit: Visit, server: PageServer) -> None:
@@ -174,7 +174,7 @@ def test_a_private_conversation_leaves_nothing(visit: Visit, server: PageServer)
     expect(answer).not_to_contain_text(LAMP)
     expect(shaping(page)).to_contain_text("Private: your memory was not used.")
     expect(past(page)).to_have_count(0)
-    assert b"Quuxville" not in everything_in(server)
+    assert b"Quuxville" not in read_everything_in(server)
     page.get_by_role("switch", name="Private").click(force=True)
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     go(page, "#/chat?private=1")
@@ -182,7 +182,7 @@ def test_a_private_conversation_leaves_nothing(visit: Visit, server: PageServer)
     expect(answers(page)).to_have_count(0)
     go(page, "#/chat")
     say(page, "I live in Quuxville, remember that")
-    assert b"Quuxville" in everything_in(server)
+    assert b"Quuxville" in read_everything_in(server)
 
 
 def test_a_quote_is_a_link_to_its_place(visit: Visit, server: PageServer) -> None:

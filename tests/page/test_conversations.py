@@ -24,7 +24,7 @@ from tests.page.browsing import (
     wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.serving import PageServer, lasting_port, run_server
+from tests.page.serving import PageServer, choose_lasting_port, run_server
 from turnleaf.core.messages import Message, NewMessage
 
 EXCHANGES = 200
@@ -74,8 +74,8 @@ def fill(server: PageServer, key: str, count: int, start: datetime | None = None
         store.add_messages(key, [question, answer])
 
 
-def whole(page: Page) -> list[str]:
-    """Read a conversation from its end to its beginning, and give its questions."""
+def read_whole_conversation(page: Page) -> list[str]:
+    """Read a conversation from its end to its beginning, and return its questions."""
     expect(questions(page).last).to_be_visible()
     assert page.evaluate(READ, UP) == []
     return questions(page).all_inner_texts()
@@ -84,7 +84,7 @@ def whole(page: Page) -> list[str]:
 def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    port = lasting_port()
+    port = choose_lasting_port()
     options = ("--port", str(port))
     with run_server(tmp_path / "data", *options) as server:
         server.memory.add("客廳的燈叫做小明")
@@ -109,7 +109,9 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
     with run_server(tmp_path / "data", *options):
         page.goto("about:blank")
         page.goto(address)
-        assert whole(page) == [f"Who is 小明, number {number}?" for number in range(EXCHANGES)]
+        assert read_whole_conversation(page) == [
+            f"Who is 小明, number {number}?" for number in range(EXCHANGES)
+        ]
         expect(answers(page)).to_have_count(EXCHANGES)
         expect(shaping(page)).to_contain_text(re.compile("客廳的燈叫做小明|in the prompt"))
 
@@ -128,7 +130,7 @@ def test_a_link_leads_to_a_message_and_both_directions_go_on(
     page.evaluate(SLOW)
     assert page.evaluate(READ, DOWN) == []
     expect(questions(page).last).to_contain_text("Question 79:")
-    assert len(whole(page)) == 80
+    assert len(read_whole_conversation(page)) == 80
     page.get_by_role("button", name="Jump to the latest").click()
     expect(questions(page).last).to_be_in_viewport()
 

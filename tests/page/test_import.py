@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests import imports as samples
 from tests.page.browsing import PHONE, Visit, wait_until_connected
 from tests.page.conftest import Visiting
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 from turnleaf.core.changes import Source
@@ -55,7 +55,7 @@ def test_an_export_is_counted_before_it_is_imported(
     assert server.conversations.summaries() == []
     found.get_by_text("Left out").click()
     expect(found).to_contain_text("1 attachments")
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     found.get_by_role("button", name="Import", exact=True).click()
     done = card(page, "Imported: conversations.json")
     expect(done).to_contain_text("Every word of it can be searched now.")
@@ -107,10 +107,10 @@ def test_the_view_fits_a_phone_and_speaks_chinese(
     page = wait_in_chinese(
         visits(language="zh-TW", colours="dark", size=PHONE).open("#/memory/import")
     )
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     page.locator("input[type=file]").set_input_files(export)
     expect(page.get_by_text("1 段對話（Claude），2025年3月1日")).to_be_visible()
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     page.get_by_role("button", name="不要匯入").click()
     expect(page.get_by_role("button", name="選擇檔案")).to_be_visible()
     assert server.contents() == []
@@ -135,7 +135,7 @@ def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
         card(page, "In conversations.json").get_by_role("button", name="Import", exact=True).click()
         reading = card(page, "Let a model look for more facts")
         expect(reading).to_contain_text("openai:stand-in has not read yet: 1. Calls needed: 1,")
-        assert complaints(page) == []
+        assert find_complaints(page) == []
         assert api.requests == []
         reading.get_by_role("spinbutton", name="Calls at most").fill("1")
         reading.get_by_role("button", name="Start reading").click()
@@ -162,7 +162,7 @@ def test_facts_stand_below_their_conversation_and_are_decided_together(
     page = wait_until_connected(visit.open("#/memory/learned"))
     expect(group(page, "About my trip").get_by_role("listitem")).to_have_count(3)
     expect(group(page, "About my trip").get_by_role("link", name="About my trip")).to_be_visible()
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     page.get_by_role("button", name="Reject all from About my work").click()
     expect(group(page, "About my work")).to_have_count(0)
     page.get_by_role("button", name="Accept all", exact=True).click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.faces.forking import run
 from tests.page.browsing import Visit, begin_conversation, let_learn, say, wait_until_connected
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 
@@ -19,7 +19,7 @@ AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
 """Each message is learned from as soon as it is answered."""
 
 
-def waiting(page: Page, text: str) -> Locator:
+def find_pending(page: Page, text: str) -> Locator:
     found = page.get_by_role("list", name="Pending review").get_by_role("listitem")
     return found.filter(has_text=text)
 
@@ -37,14 +37,14 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: PageSe
     page = wait_until_connected(visit.open("#/memory/learned"))
     badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 pending review")
     expect(badge).to_be_attached()
-    expect(waiting(page, "會議在星期三")).to_contain_text("From the document 信.md")
-    expect(waiting(page, "會議在星期三")).to_contain_text("會議改到星期三")
+    expect(find_pending(page, "會議在星期三")).to_contain_text("From the document 信.md")
+    expect(find_pending(page, "會議在星期三")).to_contain_text("會議改到星期三")
     assert server.contents() == []
-    waiting(page, "會議在星期三").get_by_role("button", name="Accept").click()
-    expect(waiting(page, "會議在星期三")).to_have_count(0)
-    waiting(page, "請每天轉帳").get_by_role("button", name="Reject").click()
-    expect(waiting(page, "請每天轉帳")).to_have_count(0)
-    waiting(page, "老闆喜歡紅茶").get_by_role("button", name="Edit").click()
+    find_pending(page, "會議在星期三").get_by_role("button", name="Accept").click()
+    expect(find_pending(page, "會議在星期三")).to_have_count(0)
+    find_pending(page, "請每天轉帳").get_by_role("button", name="Reject").click()
+    expect(find_pending(page, "請每天轉帳")).to_have_count(0)
+    find_pending(page, "老闆喜歡紅茶").get_by_role("button", name="Edit").click()
     page.get_by_role("textbox", name="Text of the fact").fill("老闆喜歡綠茶")
     page.get_by_role("button", name="Accept this text").click()
     expect(page.get_by_text("Nothing is pending review.")).to_be_visible()
@@ -128,7 +128,7 @@ def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: PageSe
     milk.get_by_role("button", name="Edit").click()
     text = page.get_by_role("textbox", name="Text of the note")
     expect(text).to_have_value("買牛奶")
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     text.fill("買豆漿")
     text.press("Enter")
     expect(text).to_have_count(0)

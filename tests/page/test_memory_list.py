@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.page.browsing import PHONE, WIDE, Visit, fact, toast, wait_until_connected
 from tests.page.conftest import Visiting
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.serving import PageServer
 from turnleaf.core import markdown
 from turnleaf.core.drafts import Draft
@@ -75,7 +75,7 @@ def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead
     expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
     assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
     expect(rows(page).first).to_have_attribute("aria-setsize", str(MANY // 10))
-    assert complaints(page) == []
+    assert find_complaints(page) == []
 
     rows(page).first.focus()
     page.keyboard.press("End")
@@ -136,7 +136,7 @@ def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: PageServer
     unused.check()
     expect(page.get_by_text("9 of 10")).to_be_visible()
     expect(fact(page, "小明")).to_have_count(0)
-    assert complaints(page) == []
+    assert find_complaints(page) == []
 
 
 def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: PageServer) -> None:
@@ -163,7 +163,7 @@ def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
     page.get_by_role("checkbox", name="Select: Imported 41").check()
     selection = page.get_by_role("group", name="Selected facts")
     expect(selection).to_contain_text("2 selected")
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     selection.get_by_role("button", name="Pin", exact=True).click()
     expect(page.get_by_text("Pinned", exact=True)).to_have_count(2)
     selection.get_by_role("textbox", name="Other category").fill("家")
@@ -201,4 +201,4 @@ def test_the_list_and_its_filters_fit_a_phone(small: PageServer, visits: Visitin
     expect(page.get_by_role("textbox", name="用文字篩選記憶")).to_be_visible()
     page.get_by_role("checkbox", name="勾選：Imported 40").check()
     expect(page.get_by_role("group", name="勾選的記憶")).to_be_visible()
-    assert complaints(page) == []
+    assert find_complaints(page) == []

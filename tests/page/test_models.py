@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.page.browsing import (
-    Profile,
+    BrowserProfile,
     Visit,
     answers,
     begin_conversation,
@@ -21,7 +21,7 @@ from tests.page.browsing import (
     wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import CONFIG_NAME
@@ -78,13 +78,13 @@ def town(shared_town: Town) -> Town:
 
 
 @pytest.fixture(scope="module")
-def town_profile(browser: Browser, shared_town: Town) -> Profile:
+def town_profile(browser: Browser, shared_town: Town) -> BrowserProfile:
     """A profile for the visits to that server."""
-    return Profile(browser, shared_town.server.address)
+    return BrowserProfile(browser, shared_town.server.address)
 
 
 @pytest.fixture
-def visit(town: Town, town_profile: Profile) -> Iterator[Visit]:
+def visit(town: Town, town_profile: BrowserProfile) -> Iterator[Visit]:
     """A visit of whoever came by the link that the server printed."""
     with town_profile.visiting() as visit:
         yield come_by_link(town, visit)
@@ -243,7 +243,7 @@ def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
     more = page.get_by_role("dialog", name="A model for this conversation")
     expect(more.get_by_role("combobox", name="Provider")).to_be_visible()
     expect(more.get_by_role("combobox", name="Model")).to_be_visible()
-    assert complaints(page) == []
+    assert find_complaints(page) == []
     tab_to(page, "Model")
     page.keyboard.type("gpt-5.4-mini")
     tab_to(page, "Use this model")

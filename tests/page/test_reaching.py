@@ -9,9 +9,9 @@ from playwright.sync_api import Request, expect
 
 from tests.page.browsing import PHONE, UNREACHABLE, Visit, fact, say, wait_until_connected
 from tests.page.conftest import OTHER_NAME, Visiting
-from tests.page.judging import complaints
+from tests.page.judging import find_complaints
 from tests.page.proxying import PREFIX, run_proxy
-from tests.page.serving import PageServer, lasting_port, run_server
+from tests.page.serving import PageServer, choose_lasting_port, run_server
 
 LAMP = "客廳的燈叫做小明"
 STATUS_CODE = re.compile(r"/assets/StatusPage-[^/]+\.js$")
@@ -30,7 +30,7 @@ def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visi
         page = visit.open("#/memory")
         box = page.get_by_label("Token")
         expect(box).to_be_focused()
-        assert complaints(page) == []
+        assert find_complaints(page) == []
         expect(page.get_by_text(LAMP)).to_have_count(0)
         box.fill("a" * 43)
         page.get_by_role("button", name="Open").click()
@@ -71,7 +71,7 @@ def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
         row = people.get_by_role("listitem").filter(has_text="Bob's phone")
         expect(row).to_contain_text("not used yet")
         expect(row).to_contain_text("2099")
-        assert complaints(page) == []
+        assert find_complaints(page) == []
 
         bob = visits(server.address)
         bob.expected.add(401)
@@ -107,7 +107,7 @@ def test_it_works_below_a_prefix(server: PageServer, visits: Visiting) -> None:
 def test_a_lost_server_is_reported_and_reconnected_also_by_a_view_opened_meanwhile(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    data, port = tmp_path / "data", str(lasting_port())
+    data, port = tmp_path / "data", str(choose_lasting_port())
     with run_server(data, "--port", port) as server:
         visit = visits(server.address, is_patient=False)
         visit.expected.add(UNREACHABLE)

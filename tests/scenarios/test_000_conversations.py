@@ -248,7 +248,7 @@ def test_a_cleared_conversation_can_begin_again() -> None:
     assert list_spoken(store.get_history(KEY)) == exchanges(1)
 
 
-def all_bytes() -> bytes:
+def read_all_bytes() -> bytes:
     return b"".join(path.read_bytes() for path in FILE.parent.rglob("*") if path.is_file())
 
 
@@ -257,9 +257,9 @@ def all_bytes() -> bytes:
 def test_clear_leaves_no_byte_of_what_was_said(file: Path) -> None:
     store = store_at(file=file)
     store.add_exchange(KEY, "my-secret-question", "my-secret-answer")
-    assert b"my-secret" in all_bytes()
+    assert b"my-secret" in read_all_bytes()
     store.clear(KEY)
-    assert b"my-secret" not in all_bytes()
+    assert b"my-secret" not in read_all_bytes()
 
 
 @pytest.mark.scenario("000.trim-by-turns")

@@ -88,7 +88,7 @@ class Programs:
             def talk(text: str) -> None:
                 self.model.answer("好。")
                 ts = self.slack.direct(text)
-                self.slack.wait_for(lambda: self.slack.texts(ts))
+                self.slack.wait_for(lambda: self.slack.list_texts(ts))
 
             yield talk
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
+from tests.faces.forking import run
 from turnleaf import DailyLog, MemoryStore, TurnleafError
 
 FOLDER = Path("data/prompts/memory")
@@ -36,7 +36,8 @@ def write_memory(text: str) -> None:
 
 
 def run_turnleaf(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "turnleaf", *arguments], check=True, timeout=60)
+    code, _, errors = run(arguments, b"", os.environ)
+    assert code == 0, errors
 
 
 @pytest.mark.scenario("003.memory-file")

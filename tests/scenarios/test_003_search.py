@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from tests.scores import require
+from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.store.test_index_upkeep import CountedPassages
 from turnleaf import DailyLog, Index, MemoryStore
 from turnleaf.llm.embeddings import LocalEmbedder
@@ -21,30 +20,36 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 DEADLINE_SECONDS = 60.0
 
 
-def wait_for_syncs(counted: CountedPassages, count: int) -> None:
-    started = time.monotonic()
-    while counted.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
-        Event().wait(0.01)
-    assert counted.syncs == count
-
-
 @pytest.mark.scenario("003.automatic-reindex")
-def test_a_changed_memory_file_is_indexed_by_itself_after_the_last_change() -> None:
+def test_a_changed_memory_file_is_indexed_by_itself() -> None:
     stores = Stores.open("data")
     stores.init()
     counted = CountedPassages(stores)
     with IndexUpkeep(counted, stores.announcements):  # type: ignore[arg-type]  # it counts
-        wait_for_syncs(counted, 1)
-        started = time.monotonic()
-        while time.monotonic() - started < 1:
-            MEMORY.write_text("- 客廳的燈叫做小明\n", "utf-8")
-        before = counted.syncs
+        assert counted.synced.wait(DEADLINE_SECONDS)
         MEMORY.write_text("- 客廳的燈叫做小明\n", "utf-8")
-        last_change = time.monotonic()
-        wait_for_syncs(counted, before + 1)
-        assert time.monotonic() - last_change >= 1.5
+        assert counted.has_taken_in.wait(DEADLINE_SECONDS)
     assert stores.passages.sync() == 0, "a search has nothing left to take in"
     assert [hit.text for hit in stores.passages.search("客廳的燈")] == ["客廳的燈叫做小明"]
+    stores.close()
+
+
+@pytest.mark.scenario("003.automatic-reindex")
+def test_changes_of_a_memory_file_are_indexed_a_second_and_a_half_after_the_last() -> None:
+    stores = Stores.open("data")
+    stores.init()
+    counted, listener = CountedPassages(stores), AnnouncementListener()
+    upkeep = IndexUpkeep(counted, stores.announcements)  # type: ignore[arg-type]  # it counts
+    stores.announcements.subscribe(listener)
+    for now, fact in ((10.0, "客廳的燈叫做小明"), (11.0, "廚房的燈叫做小美")):
+        MEMORY.write_text(f"- {fact}\n", "utf-8")
+        listener.wait_for("facts")
+        upkeep.work({"facts"}, now)
+    assert upkeep.work((), 12.4) == 12.5
+    assert counted.syncs == 0
+    upkeep.work((), 12.5)
+    assert counted.syncs == 1
+    assert stores.passages.sync() == 0
     stores.close()
 
 

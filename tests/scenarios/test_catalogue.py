@@ -36,7 +36,7 @@ class Scenario(NamedTuple):
     must: str
 
 
-class Mark(NamedTuple):
+class ScenarioMark(NamedTuple):
     """One mark on one test."""
 
     id: str
@@ -51,18 +51,18 @@ def catalogue() -> list[Scenario]:
     ]
 
 
-def find_our_marks() -> list[Mark]:
+def find_our_marks() -> list[ScenarioMark]:
     read = ((file.name, file.read_text("utf-8")) for file in sorted(TESTS.rglob("test_*.py")))
     # To parse all of them takes seconds, and without the word there is no mark.
     marked = ((name, text) for name, text in read if "scenario" in text)
     return [mark for name, text in marked for mark in find_marks(text, name)]
 
 
-def find_marks(source: str, file: str) -> Iterator[Mark]:
+def find_marks(source: str, file: str) -> Iterator[ScenarioMark]:
     """Find the marks of the tests in one file, as they are written there."""
     tree = ast.parse(source, file)
     everywhere = [mark for node in tree.body if _sets_pytestmark(node) for mark in _marks(node)]
-    yield from (Mark(_id(mark, file), file) for mark in everywhere if _holds_a_test(tree))
+    yield from (ScenarioMark(_id(mark, file), file) for mark in everywhere if _holds_a_test(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             marks = [mark for part in node.decorator_list for mark in _marks(part)]
@@ -71,7 +71,7 @@ def find_marks(source: str, file: str) -> Iterator[Mark]:
                 message = f"{place} carries a scenario and is no test"
                 raise ValueError(message)
             if not _is_put_off(node):
-                yield from (Mark(_id(mark, place), place) for mark in marks)
+                yield from (ScenarioMark(_id(mark, place), place) for mark in marks)
 
 
 def _sets_pytestmark(node: ast.stmt) -> bool:
@@ -114,13 +114,15 @@ def _id(mark: ast.Call, place: str) -> str:
     raise ValueError(message)
 
 
-def without_a_test(scenarios: Iterable[Scenario], carried: Iterable[Mark]) -> list[str]:
+def without_a_test(scenarios: Iterable[Scenario], carried: Iterable[ScenarioMark]) -> list[str]:
     """Return the ids that no test carries."""
     tested = {mark.id for mark in carried}
     return [each.id for each in scenarios if each.id not in tested]
 
 
-def not_in_the_catalogue(scenarios: Iterable[Scenario], carried: Iterable[Mark]) -> list[str]:
+def not_in_the_catalogue(
+    scenarios: Iterable[Scenario], carried: Iterable[ScenarioMark]
+) -> list[str]:
     """Return the marks whose id does not exist."""
     known = {each.id for each in scenarios}
     return [f"{mark.id} ({mark.test})" for mark in carried if mark.id not in known]
@@ -162,7 +164,7 @@ def test_a_file_holds_the_scenarios_of_its_own_document(path: Path) -> None:
 
 
 KNOWN = [Scenario("000.tested", "…", "It holds.")]
-TESTED = Mark("000.tested", "test_it.py")
+TESTED = ScenarioMark("000.tested", "test_it.py")
 
 
 def test_a_catalogue_in_order_has_nothing_to_report() -> None:
@@ -175,7 +177,7 @@ def test_a_scenario_without_a_test_is_found() -> None:
 
 
 def test_a_mark_with_an_unknown_id_is_found() -> None:
-    assert not_in_the_catalogue(KNOWN, [Mark("000.tset", "test_it.py")]) == [
+    assert not_in_the_catalogue(KNOWN, [ScenarioMark("000.tset", "test_it.py")]) == [
         "000.tset (test_it.py)"
     ]
 

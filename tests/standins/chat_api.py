@@ -21,7 +21,7 @@ from itertools import count
 from threading import Event, Thread
 from typing import Any, Literal, Self
 
-from tests.standins.wire import Raw, ReceivedRequest
+from tests.standins.wire import RawResponse, ReceivedRequest
 
 End = Literal["whole", "cut", "unfinished", "stalled"]
 
@@ -76,7 +76,7 @@ class ChatApi(ThreadingHTTPServer):
         self.left = Event()
         """Set once whoever waited for it has gone."""
         self.closing = Event()
-        self.replies = deque[ChatAnswer | Raw | HeldAnswer]()
+        self.replies = deque[ChatAnswer | RawResponse | HeldAnswer]()
         self.numbers = count(1)
 
     @property
@@ -110,7 +110,7 @@ class ChatApi(ThreadingHTTPServer):
         retry_after: int | None = None,
     ) -> None:
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-        self.replies.append(Raw(status, _error(message, code), headers))
+        self.replies.append(RawResponse(status, _error(message, code), headers))
 
     def cut(self, *pieces: str | ChatToolCall) -> None:
         """Hang up in the middle of an answer."""
@@ -131,7 +131,7 @@ class ChatApi(ThreadingHTTPServer):
         return held
 
     def garbage(self, body: bytes = b"<html>Nothing to see</html>") -> None:
-        self.replies.append(Raw(200, body, {"Content-Type": "text/event-stream"}))
+        self.replies.append(RawResponse(200, body, {"Content-Type": "text/event-stream"}))
 
     def __enter__(self) -> Self:
         Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -154,19 +154,19 @@ class _ChatHandler(BaseHTTPRequestHandler):
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.requests.append(ReceivedRequest(headers, body))
-        nothing_left = Raw(400, _error("The test has no more answers."))
+        nothing_left = RawResponse(400, _error("The test has no more answers."))
         reply = self.server.replies.popleft() if self.server.replies else nothing_left
         if isinstance(reply, HeldAnswer):
             reply.asked.set()
             reply.released.wait()
             reply = reply.answer
-        if isinstance(reply, Raw):
+        if isinstance(reply, RawResponse):
             self.send(reply)
         elif body.get("stream"):
             self.stream(reply, body["model"])
         else:
             message = _whole(reply, body["model"], self.server.numbers)
-            self.send(Raw(200, json.dumps(message).encode()))
+            self.send(RawResponse(200, json.dumps(message).encode()))
 
     def do_GET(self) -> None:
         self.tell()
@@ -174,9 +174,11 @@ class _ChatHandler(BaseHTTPRequestHandler):
     def tell(self) -> None:
         self.server.asked.append(self.path)
         told = self.server.tells.get(self.path)
-        self.send(Raw(404, b"{}") if told is None else Raw(200, json.dumps(told).encode()))
+        self.send(
+            RawResponse(404, b"{}") if told is None else RawResponse(200, json.dumps(told).encode())
+        )
 
-    def send(self, raw: Raw) -> None:
+    def send(self, raw: RawResponse) -> None:
         if raw.status:
             headers = {"Content-Type": "application/json", **raw.headers}
             self.send_response(raw.status)

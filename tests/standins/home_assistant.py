@@ -27,6 +27,8 @@ from turnleaf.settings import KEYS, SETTINGS
 SECONDS = 60.0
 RUN = Path(__file__).parents[2] / "homeassistant/turnleaf/run.sh"
 LAST_LINE = "Press Ctrl-C to stop."
+ENDED = {0, 256 - signal.SIGKILL}
+"""How it ends in peace, and how by the last resort on a machine that is very busy."""
 
 APP = "172.30.33.5"
 SUPERVISOR = "172.30.32.2"
@@ -63,7 +65,7 @@ class App:
         return (self.data / "http-token").read_text("utf-8").strip()
 
     def end(self) -> int:
-        """Stop it as the supervisor does, and give its exit code."""
+        """Stop it as the supervisor does, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=SECONDS)
         return self.process.returncode

@@ -20,7 +20,7 @@ from itertools import count, groupby
 from threading import Event, Thread
 from typing import Any, Literal, Self
 
-from tests.standins.wire import Raw, ReceivedRequest
+from tests.standins.wire import RawResponse, ReceivedRequest
 
 KINDS = {
     400: "invalid_request_error",
@@ -68,7 +68,7 @@ class MessagesApi(ThreadingHTTPServer):
         self.stalled = Event()
         """Set once an answer has stopped coming."""
         self.closing = Event()
-        self.replies = deque[MessagesAnswer | Raw]()
+        self.replies = deque[MessagesAnswer | RawResponse]()
         self.numbers = count(1)
 
     @property
@@ -90,7 +90,7 @@ class MessagesApi(ThreadingHTTPServer):
     def fail(self, status: int, message: str = "No.", *, retry_after: int | None = None) -> None:
         body = {"type": "error", "error": {"type": KINDS[status], "message": message}}
         headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-        self.replies.append(Raw(status, json.dumps(body).encode(), headers))
+        self.replies.append(RawResponse(status, json.dumps(body).encode(), headers))
 
     def cut(self, *pieces: str | MessagesToolCall) -> None:
         """Hang up in the middle of an answer."""
@@ -101,7 +101,7 @@ class MessagesApi(ThreadingHTTPServer):
         self.replies.append(MessagesAnswer(pieces, end="stalled"))
 
     def garbage(self, body: bytes = b"<html>Nothing to see</html>") -> None:
-        self.replies.append(Raw(200, body))
+        self.replies.append(RawResponse(200, body))
 
     def __enter__(self) -> Self:
         Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -118,7 +118,7 @@ class _MessagesHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
-        self.send(Raw(200, b""))
+        self.send(RawResponse(200, b""))
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -128,21 +128,21 @@ class _MessagesHandler(BaseHTTPRequestHandler):
             self.server.requests.append(ReceivedRequest(headers, body))
             self.reply(body)
         elif path == "/v1/messages/count_tokens":
-            self.send(Raw(200, b'{"input_tokens": 100}'))
+            self.send(RawResponse(200, b'{"input_tokens": 100}'))
         else:
-            self.send(Raw(404, b"{}"))
+            self.send(RawResponse(404, b"{}"))
 
     def reply(self, asked: dict[str, Any]) -> None:
-        nothing_left = Raw(400, _error("The test has no more answers."))
+        nothing_left = RawResponse(400, _error("The test has no more answers."))
         reply = self.server.replies.popleft() if self.server.replies else nothing_left
-        if isinstance(reply, Raw):
+        if isinstance(reply, RawResponse):
             self.send(reply)
         elif asked.get("stream"):
             self.stream(reply, asked["model"])
         else:
             self.send_whole(reply, asked["model"])
 
-    def send(self, raw: Raw) -> None:
+    def send(self, raw: RawResponse) -> None:
         self.send_response(raw.status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw.body)))
@@ -154,7 +154,9 @@ class _MessagesHandler(BaseHTTPRequestHandler):
 
     def send_whole(self, answer: MessagesAnswer, model: str) -> None:
         if answer.end == "whole":
-            self.send(Raw(200, json.dumps(_message(answer, model, self.server.numbers)).encode()))
+            self.send(
+                RawResponse(200, json.dumps(_message(answer, model, self.server.numbers)).encode())
+            )
         else:
             self.break_off(answer)
 

@@ -3,7 +3,7 @@
     with SlackApi() as slack:
         …  # a bot connects, with SLACK_API_URL at slack.url
         ts = slack.say("<@UBOT> hello", user="U01", channel="C01")
-        slack.wait_for(lambda: slack.texts(ts))
+        slack.wait_for(lambda: slack.list_texts(ts))
 
 It refuses what Slack refuses: wrong tokens, texts that are too long, streams that are none.
 """
@@ -71,7 +71,7 @@ class Post:
         return [block for block in self.blocks if "accessory" in block]
 
 
-class Refusal(Exception):
+class SlackRefusal(Exception):
     """What Slack says no to."""
 
 
@@ -166,7 +166,7 @@ class SlackApi(ThreadingHTTPServer):
     # What a test looks at.
 
     def wait_for(self, look: Callable[[], T]) -> T:
-        """Wait until something is there, and give it."""
+        """Wait until something is there, and return it."""
         with self._changed:
             found = self._changed.wait_for(look, SECONDS)
         assert found, f"it never came; there were {self.calls[-8:]} and {self.posts[-4:]}"
@@ -178,7 +178,7 @@ class SlackApi(ThreadingHTTPServer):
     def thread(self, ts: str) -> list[Post]:
         return [post for post in self.posts if post.thread == ts]
 
-    def texts(self, ts: str) -> list[str]:
+    def list_texts(self, ts: str) -> list[str]:
         """Return what the thread shows, without notes."""
         shown = [post for post in self.thread(ts) if not post.blocks and not post.only_for]
         return [post.text for post in shown if not post.is_streaming]
@@ -219,7 +219,7 @@ class SlackApi(ThreadingHTTPServer):
                     return kind, {"ok": False, "error": "ratelimited", "wait": rest}
                 self._check(method, token, kind or self.refused.get(method))
                 return "200", {"ok": True, **self._perform(method, body)}
-            except Refusal as refusal:
+            except SlackRefusal as refusal:
                 return "200", {"ok": False, "error": str(refusal)}
             finally:
                 self._changed.notify_all()
@@ -227,7 +227,7 @@ class SlackApi(ThreadingHTTPServer):
     def _check(self, method: str, token: str, error: str | None) -> None:
         wanted = APP_TOKEN if method == "apps.connections.open" else BOT_TOKEN
         if error or token != wanted:
-            raise Refusal(error or "invalid_auth")
+            raise SlackRefusal(error or "invalid_auth")
 
     def _perform(self, method: str, body: Body) -> Body:
         does: dict[str, Callable[[Body], Body]] = {
@@ -251,12 +251,12 @@ class SlackApi(ThreadingHTTPServer):
             "conversations.replies": self._replies,
         }  # fmt: skip
         if method not in does:
-            raise Refusal("unknown_method")
+            raise SlackRefusal("unknown_method")
         return does[method](body)
 
     def _person(self, body: Body) -> Body:
         if body["user"] not in self.people:
-            raise Refusal("user_not_found")
+            raise SlackRefusal("user_not_found")
         return {"user": {"id": body["user"], "team_id": TEAM, **self.people[body["user"]]}}
 
     def _channel(self, body: Body) -> Body:
@@ -265,7 +265,7 @@ class SlackApi(ThreadingHTTPServer):
 
     def _post(self, body: Body, only_for: str | None = None) -> Body:
         if body["channel"] == "C0NONE":
-            raise Refusal("channel_not_found")
+            raise SlackRefusal("channel_not_found")
         post = Post(body["channel"], self._ts(), body.get("thread_ts"), "", only_for=only_for)
         _fill(post, body)
         post.metadata = body.get("metadata", {})
@@ -275,16 +275,16 @@ class SlackApi(ThreadingHTTPServer):
     def _update(self, body: Body) -> Body:
         post = self._find_post(body)
         if post.is_streaming:
-            raise Refusal("streaming_state_conflict")
+            raise SlackRefusal("streaming_state_conflict")
         _fill(post, body)
         post.edits += 1
         return {"ts": post.ts}
 
     def _start(self, body: Body) -> Body:
         if not body.get("thread_ts"):
-            raise Refusal("invalid_thread_ts")
+            raise SlackRefusal("invalid_thread_ts")
         if body["channel"][0] != "D" and not body.get("recipient_user_id"):
-            raise Refusal("missing_recipient_user_id")
+            raise SlackRefusal("missing_recipient_user_id")
         answer = self._post(body)
         self.posts[-1].is_streaming = True
         return answer
@@ -292,10 +292,10 @@ class SlackApi(ThreadingHTTPServer):
     def _append(self, body: Body, *, is_over: bool = False) -> Body:
         post = self._find_post(body)
         if not post.is_streaming:
-            raise Refusal("message_not_in_streaming_state")
+            raise SlackRefusal("message_not_in_streaming_state")
         more = _text_of(body)
         if not is_over and not more:
-            raise Refusal("no_text")
+            raise SlackRefusal("no_text")
         post.text += more
         post.edits += 1
         post.is_streaming = not is_over
@@ -315,7 +315,7 @@ class SlackApi(ThreadingHTTPServer):
             one for one in self.posts if (one.channel, one.ts) == (body["channel"], body["ts"])
         ]
         if not found:
-            raise Refusal("message_not_found")
+            raise SlackRefusal("message_not_found")
         return found[0]
 
     def _ts(self) -> str:
@@ -343,13 +343,13 @@ def _fill(post: Post, body: Body) -> None:
     """Show a text and blocks, or say why Slack would not."""
     text = _text_of(body)
     if not text.strip() and not body.get("blocks"):
-        raise Refusal("no_text")
+        raise SlackRefusal("no_text")
     if len(text) > MOST_MARKDOWN:
-        raise Refusal("msg_too_long")
+        raise SlackRefusal("msg_too_long")
     blocks = body.get("blocks", [])
     named = [block["block_id"] for block in blocks if "block_id" in block]
     if len(blocks) > 50 or len({*named}) < len(named) or any(map(_is_bad, blocks)):
-        raise Refusal("invalid_blocks")
+        raise SlackRefusal("invalid_blocks")
     post.text = text
     post.blocks = [{"block_id": f"b{place}", **block} for place, block in enumerate(blocks)]
 

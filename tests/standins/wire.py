@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawResponse:
     """A status and bytes, whatever they are; status 0 is bytes alone."""
 
     status: int

@@ -51,13 +51,13 @@ ROOT = Path(__file__).parents[2]
 Verdict = tuple[int, list[str]]
 
 
-def from_source(source: str, quote: str) -> Source:
+def make_source(source: str, quote: str) -> Source:
     if source in (TALK, SLACK):
         return Source(quote, source, START, "user")
     return Source(quote, "cli:session-9", START, source.partition(":")[0], source)
 
 
-class Stores:
+class ErasureStores:
     """All the stores of one data folder, by the names that erasing knows them by."""
 
     def __init__(self, folder: Path, *, suffix: str = ".md", shelf: str = ".db") -> None:
@@ -85,11 +85,11 @@ class Stores:
         self.own.close()
 
 
-def fill(stores: Stores) -> None:
+def fill(stores: ErasureStores) -> None:
     """Leave something of every source in every store that it can reach."""
     stores.memory.add("I typed this")
     for number, (source, (word, character)) in enumerate(WORDS.items()):
-        rests_on = from_source(source, f"a {word}, 一隻{character}")
+        rests_on = make_source(source, f"a {word}, 一隻{character}")
         stores.memory.add(f"keeps a {word}\ncalled {character}", "Home", source=rests_on)
         mine = stores.memory.add(f"I had no animal {number}")
         stores.memory.update(mine.id, f"afterwards {word}{character}", source=rests_on)
@@ -150,7 +150,7 @@ def kill_before(number: int, deed: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status) or bool(os.WEXITSTATUS(status))
 
 
-def state(stores: Stores) -> list[object]:
+def state(stores: ErasureStores) -> list[object]:
     """All that a person finds in the stores, and where each fact came from."""
     record = [*stores.memory.changes(), *stores.pending.changes()]
     return [
@@ -170,14 +170,16 @@ def erasures(folder: Path, source: str, step: int) -> Verdict:
     for number, place in copies_of(folder):
 
         def deed(place: Path = place) -> None:
-            Stores(place).erase(source)
+            ErasureStores(place).erase(source)
 
         was_killed = number > 0 and kill_before((number - 1) * step, deed)
         if kill_before(NEVER, deed):
             complaints.append(f"{number}: the next run failed")
-        expected = expected or state(Stores(place))
+        expected = expected or state(ErasureStores(place))
         complaints += [f"{number}: {left}" for left in find_traces(place, source)]
-        complaints += [f"{number}: {one}" for one in unlike(expected, state(Stores(place)))]
+        complaints += [
+            f"{number}: {one}" for one in find_differences(expected, state(ErasureStores(place)))
+        ]
         if number > 0 and not was_killed:
             return number, complaints
     raise AssertionError
@@ -189,24 +191,24 @@ def acceptances(folder: Path, memory_id: str, step: int) -> Verdict:
     for number, place in copies_of(folder):
 
         def deed(place: Path = place) -> None:
-            Stores(place).pending.accept(memory_id, "edited 了")
+            ErasureStores(place).pending.accept(memory_id, "edited 了")
 
         # Another save a moment ago, after which a reader waits before it takes in what is missing.
         os.utime(place / "memory/MEMORY.md")
         was_killed = kill_before(number * step, deed)
-        if not any(place_of(Stores(place), memory_id)):
+        if not any(place_of(ErasureStores(place), memory_id)):
             complaints.append(f"{number}: it is lost")
-        if kill_before(NEVER, deed) or place_of(Stores(place), memory_id) != (1, 0):
-            complaints.append(f"{number}: {place_of(Stores(place), memory_id)}")
-        source, *_ = (one.source for one in Stores(place).memory.changes(memory_id))
-        if source is None or content_of(Stores(place), memory_id) != "edited 了":
+        if kill_before(NEVER, deed) or place_of(ErasureStores(place), memory_id) != (1, 0):
+            complaints.append(f"{number}: {place_of(ErasureStores(place), memory_id)}")
+        source, *_ = (one.source for one in ErasureStores(place).memory.changes(memory_id))
+        if source is None or content_of(ErasureStores(place), memory_id) != "edited 了":
             complaints.append(f"{number}: it is not what it was")
         if not was_killed:
             return number, complaints
     raise AssertionError
 
 
-def place_of(stores: Stores, memory_id: str) -> tuple[int, int]:
+def place_of(stores: ErasureStores, memory_id: str) -> tuple[int, int]:
     """Count a fact in the memory, and among what waits."""
     # Whoever lists what waits finishes what was interrupted.
     waiting = [memory.id for memory in stores.pending.get_all()]
@@ -214,7 +216,7 @@ def place_of(stores: Stores, memory_id: str) -> tuple[int, int]:
     return here.count(memory_id), waiting.count(memory_id)
 
 
-def content_of(stores: Stores, memory_id: str) -> str | None:
+def content_of(stores: ErasureStores, memory_id: str) -> str | None:
     memory = stores.memory.get(memory_id)
     return memory.content if memory else None
 
@@ -227,7 +229,7 @@ def copies_of(folder: Path) -> Iterator[tuple[int, Path]]:
         shutil.rmtree(place)
 
 
-def unlike(expected: list[object], found: list[object]) -> list[str]:
+def find_differences(expected: list[object], found: list[object]) -> list[str]:
     pairs = zip(expected, found, strict=True)
     return [f"{one!r} instead of {other!r}" for other, one in pairs if one != other]
 

@@ -41,7 +41,7 @@ def finish(process: subprocess.Popen[str]) -> object:
 
 
 def run(deed: str, location: Path, *arguments: str) -> object:
-    """Do something in another process, and give what it says of it."""
+    """Do something in another process, and return what it says of it."""
     return finish(start(deed, location, *arguments))
 
 

@@ -421,7 +421,7 @@ def write_older(data: Path) -> None:
     )
 
 
-def texts(store: ConversationStore, key: str) -> list[object]:
+def list_texts(store: ConversationStore, key: str) -> list[object]:
     return [one.message.content for one in store.messages(key)]
 
 
@@ -436,8 +436,8 @@ def test_an_older_backup_is_restored_and_then_taken_over(data: Path, file: Path)
     assert "conversations/conversations.db" in restored.removed
     assert sum(".taken-over-" in path for path in restored.removed) == 2
     take_over_older(store.location, store)
-    assert texts(store, "a") == ["zero", "one", "two", "three"]
-    assert texts(store, "b") == ["four"]
+    assert list_texts(store, "a") == ["zero", "one", "two", "three"]
+    assert list_texts(store, "b") == ["four"]
     store.close()
 
 
@@ -475,7 +475,7 @@ def test_a_takeover_and_a_backup_do_not_wait_for_each_other_for_ever(
     stop.set()
     saving.join(60)
     assert not saving.is_alive()
-    assert texts(store, "b") == ["four"]
+    assert list_texts(store, "b") == ["four"]
     store.close()
 
 

@@ -29,7 +29,7 @@ def test_a_setting_is_written_and_holds(tmp_path: Path) -> None:
     assert (settings.auto_extract, settings.min_new_messages) == (False, 8)
 
 
-def test_a_value_may_be_text_as_it_is_typed(tmp_path: Path) -> None:
+def test_what_is_typed_as_text_is_written_as_the_value_it_means(tmp_path: Path) -> None:
     config(tmp_path).update({"autoExtract": "off", "flushThreshold": "0.5", "model": "recall"})
     assert read_settings(tmp_path) == {
         "autoExtract": False,

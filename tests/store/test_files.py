@@ -33,7 +33,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def visible(folder: Path) -> list[str]:
+def list_visible_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
@@ -97,7 +97,7 @@ def test_what_a_kill_left_beside_is_no_obstacle(path: Path) -> None:
     path.write_bytes(b"old")
     (path.parent / ".file.txt.tmp").write_bytes(b"half of somethi")
     assert atomic.change(path, lambda data: (data or b"") + b" new") == b"old new"
-    assert visible(path.parent) == ["file.txt"]
+    assert list_visible_files(path.parent) == ["file.txt"]
 
 
 def test_a_reader_never_sees_half_a_file(path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"new"
     assert atomic.previous_path(path).read_bytes() == b"old"
-    assert visible(path.parent) == ["file.txt"]
+    assert list_visible_files(path.parent) == ["file.txt"]
     atomic.drop_previous(path)
     atomic.drop_previous(path)
     assert not atomic.previous_path(path).exists()
@@ -396,7 +396,7 @@ def test_a_folder_in_a_file_s_place_is_an_error_that_says_so(path: Path) -> None
     ):
         with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
             attempt()
-    assert visible(path.parent) == ["file.txt"]
+    assert list_visible_files(path.parent) == ["file.txt"]
 
 
 def test_a_pipe_is_not_replaced_by_a_file(path: Path) -> None:
@@ -404,7 +404,7 @@ def test_a_pipe_is_not_replaced_by_a_file(path: Path) -> None:
     with pytest.raises(StorageError, match="a device or a pipe, which a file would replace"):
         atomic.write(path, b"x")
     assert path.is_fifo()
-    assert visible(path.parent) == ["file.txt"]
+    assert list_visible_files(path.parent) == ["file.txt"]
 
 
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(path: Path) -> None:
@@ -444,7 +444,7 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
     ).stdout
     assert said.count("permission is denied; check who owns the file and its folder") == 2
     assert target.read_bytes() == b"old"
-    assert visible(ground) == ["file.txt"]
+    assert list_visible_files(ground) == ["file.txt"]
 
 
 def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
@@ -494,7 +494,7 @@ def test_whoever_gives_way_has_the_lock_only_after_those_who_waited(path: Path) 
     assert order == ["waited", "gave way"]
 
 
-def test_giving_way_to_nobody_takes_no_time(path: Path) -> None:
+def test_giving_way_to_nobody_leaves_no_lock(path: Path) -> None:
     atomic.give_way(path)
     assert not is_locked(path)
 

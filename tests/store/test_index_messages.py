@@ -49,7 +49,7 @@ def says(text: str, minutes: float = 0, role: str = "user", name: str | None = N
     return Message(role, text, NOON + timedelta(minutes=minutes), name=name)
 
 
-def texts(hits: Sequence[Hit]) -> list[str]:
+def list_texts(hits: Sequence[Hit]) -> list[str]:
     return [hit.text for hit in hits]
 
 
@@ -78,13 +78,13 @@ def test_a_search_does_not_chase_what_is_said_while_it_takes_in(
 ) -> None:
     store.add_messages("k", [says("the first kettle")])
     index = Index(tmp_path / "index.db", [Talkative(store, most=4)])
-    assert "the first kettle" in texts(index.search("kettle"))
-    assert "and the kettle" in texts(index.search("kettle"))
+    assert "the first kettle" in list_texts(index.search("kettle"))
+    assert "and the kettle" in list_texts(index.search("kettle"))
     index.close()
 
 
 @pytest.mark.parametrize("name", ["conversations.db", "conversations.json"])
-def test_a_message_says_who_said_it_when_and_where(tmp_path: Path, name: str) -> None:
+def test_a_message_says_in_which_file_and_where_in_it_it_is(tmp_path: Path, name: str) -> None:
     store = ConversationStore(tmp_path / "c" / name)
     store.add_messages("k", [says("which kettle?"), says("鐵壺", 1, "assistant")])
     hit = Index(tmp_path / "index.db", [store]).search("鐵壺")[0]
@@ -103,7 +103,7 @@ def test_what_is_said_is_found_at_once_in_another_process(
     )
     process.start()
     process.join(60)
-    assert texts(index.search("斑馬")) == ["一隻斑馬 zebra"]
+    assert list_texts(index.search("斑馬")) == ["一隻斑馬 zebra"]
 
 
 def test_only_what_is_new_is_taken_in_with_the_message_before_it(
@@ -114,7 +114,7 @@ def test_only_what_is_new_is_taken_in_with_the_message_before_it(
     assert index.sync() == 0
     store.add_messages("k", [says("a zebra", 50)])
     assert index.sync() == 1
-    assert texts(index.search("zebra")) == ["a zebra", "number 49"]
+    assert list_texts(index.search("zebra")) == ["a zebra", "number 49"]
 
 
 # However it came about.
@@ -198,7 +198,7 @@ def test_a_database_that_was_replaced_is_taken_in_anew(
     for path in store.location.parent.iterdir():
         path.unlink()
     other.location.rename(store.location)
-    assert texts(index.search("zebra")) == ["a new zebra"]
+    assert list_texts(index.search("zebra")) == ["a new zebra"]
 
 
 def test_a_database_that_is_gone_is_not_found(store: ConversationStore, index: Index) -> None:
@@ -264,8 +264,8 @@ def test_what_stands_in_many_messages_leaves_room_for_other_candidates(
     with closing(Index(tmp_path / "q.db", [store], Meanings() if has_meaning else None)) as index:
         index.embed()
         hits = index.search("tea", PROMPT_LIMIT, floor=False, reader=Reader(is_prompt=True))
-    assert rare in texts(hits)
-    assert {text.strip() for text in quoted} <= {*texts(hits)}
+    assert rare in list_texts(hits)
+    assert {text.strip() for text in quoted} <= {*list_texts(hits)}
 
 
 def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: ConversationStore) -> None:
@@ -289,7 +289,7 @@ def _stop(_done: int, _all: int) -> None:
 
 
 @dataclass
-class Memory:
+class MemoryFeed:
     """Messages in memory that say what changed, as any database may."""
 
     location: Path
@@ -313,7 +313,7 @@ class Memory:
 
 
 def test_any_feed_can_be_followed(tmp_path: Path) -> None:
-    feed = Memory(tmp_path / "feed")
+    feed = MemoryFeed(tmp_path / "feed")
     feed.location.touch()
     index = Index(tmp_path / "index.db", [feed])
     for at in range(10):
@@ -335,7 +335,7 @@ def test_killed_while_messages_are_taken_in_it_goes_on(
     for key in range(5):
         store.add_messages(f"k{key}", [says(f"tea {key} {at}", at) for at in range(40)])
     store.close()
-    right = texts(Index(tmp_path / "right.db", [store]).search("tea", 100, floor=False))
+    right = list_texts(Index(tmp_path / "right.db", [store]).search("tea", 100, floor=False))
 
     def work(step: int) -> None:
         calls = iter(range(200 * step))
@@ -350,5 +350,5 @@ def test_killed_while_messages_are_taken_in_it_goes_on(
         process.start()
         process.join(60)
     index = Index(tmp_path / "index.db", [store])
-    assert texts(index.search("tea", 100, floor=False)) == right
+    assert list_texts(index.search("tea", 100, floor=False)) == right
     assert index.sync() == 0

@@ -90,12 +90,16 @@ class CountedPassages:
     def __init__(self, stores: Stores) -> None:
         self.syncs = 0
         self.synced = threading.Event()
+        self.has_taken_in = threading.Event()
         self._passages = stores.passages
 
     def sync(self, progress: Callable[[int, int], None]) -> int:
+        taken_in = self._passages.sync(progress)
         self.syncs += 1
         self.synced.set()
-        return self._passages.sync(progress)
+        if taken_in:
+            self.has_taken_in.set()
+        return taken_in
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._passages, name)

@@ -25,7 +25,7 @@ def find(notes: Path, facts: list[str], query: str) -> list[Hit]:
     return Index(notes.with_name("index.db"), [notes]).search(query, 100, floor=False)
 
 
-def test_a_passage_that_is_the_question_holds_all_of_it(notes: Path) -> None:
+def test_a_note_that_is_the_question_scores_one_and_a_longer_one_less(notes: Path) -> None:
     hits = find(
         notes, ["green tea", "green tea in the office kitchen", "black coffee"], "green tea"
     )
@@ -35,7 +35,7 @@ def test_a_passage_that_is_the_question_holds_all_of_it(notes: Path) -> None:
     assert {hit.vector for hit in hits} == {None}
 
 
-def test_a_rare_word_is_more_of_the_question_than_a_common_one(notes: Path) -> None:
+def test_a_note_with_the_rare_word_comes_before_many_with_the_common_one(notes: Path) -> None:
     facts = [f"tea on day {number}" for number in range(50)]
     hits = find(notes, [*facts, "a zebra on day 51"], "zebra tea")
     assert hits[0].text == "a zebra on day 51"

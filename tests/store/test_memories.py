@@ -36,7 +36,7 @@ FORMATS = (".json", ".md")
 LONG_AGO = (0, 0)
 
 
-class MemoryFile:
+class StoreLocation:
     """A location, and stores opened there as one process after another would."""
 
     def __init__(self, path: Path) -> None:
@@ -64,18 +64,18 @@ class MemoryFile:
 
 
 @pytest.fixture(params=FORMATS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryFile:
-    return MemoryFile(tmp_path / "deep" / f"memory{request.param}")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
+    return StoreLocation(tmp_path / "deep" / f"memory{request.param}")
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> MemoryFile:
-    return MemoryFile(tmp_path / "MEMORY.md")
+def page(tmp_path: Path) -> StoreLocation:
+    return StoreLocation(tmp_path / "MEMORY.md")
 
 
 @pytest.fixture
-def array(tmp_path: Path) -> MemoryFile:
-    return MemoryFile(tmp_path / "memories.json")
+def array(tmp_path: Path) -> StoreLocation:
+    return StoreLocation(tmp_path / "memories.json")
 
 
 def list_contents(store: MemoryStore) -> list[str]:
@@ -85,19 +85,21 @@ def list_contents(store: MemoryStore) -> list[str]:
 # Remembering and forgetting
 
 
-def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: MemoryFile) -> None:
+def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: StoreLocation) -> None:
     store = place.open()
     assert store.get_all() == []
     assert place.path.is_file()
     assert store.location == place.path
 
 
-def test_a_store_makes_itself_ready_at_the_first_call(place: MemoryFile) -> None:
+def test_a_store_makes_itself_ready_at_the_first_call(place: StoreLocation) -> None:
     store = MemoryStore(place.path, settings=Settings())
     assert store.add("x").content == "x"
 
 
-def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: MemoryFile) -> None:
+def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(
+    place: StoreLocation,
+) -> None:
     store = place.open()
     store.add("first")
     store.add("second")
@@ -112,7 +114,7 @@ def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Me
     assert list_contents(store) == ["first"]
 
 
-def test_an_id_that_is_taken_is_not_given_again(place: MemoryFile) -> None:
+def test_an_id_that_is_taken_is_not_given_again(place: StoreLocation) -> None:
     store = MemoryStore(place.path, settings=Settings(), new_id=lambda: "same")
     assert [store.add(text).id for text in "abc"] == ["same", "same-2", "same-3"]
 
@@ -120,7 +122,7 @@ def test_an_id_that_is_taken_is_not_given_again(place: MemoryFile) -> None:
 # Capacity
 
 
-def test_what_a_person_typed_is_never_refused(page: MemoryFile) -> None:
+def test_what_a_person_typed_is_never_refused(page: StoreLocation) -> None:
     page.edit("- one\n- two\n- three\n")
     store = page.open(memory_max_items=1, memory_max_chars=2)
     assert list_contents(store) == ["one", "two", "three"]
@@ -129,7 +131,7 @@ def test_what_a_person_typed_is_never_refused(page: MemoryFile) -> None:
 # Undo and the record
 
 
-def test_undo_leaves_alone_what_somebody_did_meanwhile(page: MemoryFile) -> None:
+def test_undo_leaves_alone_what_somebody_did_meanwhile(page: StoreLocation) -> None:
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode() + "- typed since\n")
@@ -137,7 +139,7 @@ def test_undo_leaves_alone_what_somebody_did_meanwhile(page: MemoryFile) -> None
     assert list_contents(store) == ["typed since"]
 
 
-def test_undo_is_refused_for_what_a_person_changed_since(page: MemoryFile) -> None:
+def test_undo_is_refused_for_what_a_person_changed_since(page: StoreLocation) -> None:
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs"))
@@ -146,7 +148,7 @@ def test_undo_is_refused_for_what_a_person_changed_since(page: MemoryFile) -> No
     assert list_contents(store) == ["theirs"]
 
 
-def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: MemoryFile) -> None:
+def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: StoreLocation) -> None:
     store = page.open()
     store.add("first")
     store.import_memories([Memory(name, name, START, START) for name in ("aa", "bb", "cc")])
@@ -159,7 +161,7 @@ def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: MemoryF
     assert store.undo(skip=True) == []
 
 
-def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: MemoryFile) -> None:
+def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: StoreLocation) -> None:
     store = page.open()
     store.add("one")
     store.add("two")
@@ -175,7 +177,7 @@ def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: MemoryFile) -> No
     tidy_pages(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), contents), max_size=4)
 )
 def test_undo_gives_back_every_byte_of_any_page(
-    page: MemoryFile, text: str, todo: list[tuple[int, int, str]]
+    page: StoreLocation, text: str, todo: list[tuple[int, int, str]]
 ) -> None:
     for path in page.path.parent.iterdir():
         path.unlink()
@@ -200,7 +202,7 @@ def test_undo_gives_back_every_byte_of_any_page(
 
 
 def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
-    one, other = MemoryFile(tmp_path / "one.md"), MemoryFile(tmp_path / "other.md")
+    one, other = StoreLocation(tmp_path / "one.md"), StoreLocation(tmp_path / "other.md")
     one.open().add("in one")
     other.open().add("in the other")
     assert [len(place.open().changes()) for place in (one, other)] == [1, 1]
@@ -212,7 +214,7 @@ def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> 
 # Several at once
 
 
-def test_two_processes_lose_nothing(place: MemoryFile) -> None:
+def test_two_processes_lose_nothing(place: StoreLocation) -> None:
     running = [others.start("add_facts", place.path, name, "25") for name in ("one", "two")]
     ids = [
         identity for process in running for identity in cast("list[str]", others.finish(process))
@@ -235,7 +237,7 @@ def wait_for_rest(*paths: Path) -> None:
         pass
 
 
-def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: MemoryFile) -> None:
+def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: StoreLocation) -> None:
     store = place.open()
     around = place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
     store.add("one")
@@ -252,7 +254,7 @@ def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Memory
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
 
 
-def test_a_save_of_an_editor_right_after_ours_is_seen(place: MemoryFile) -> None:
+def test_a_save_of_an_editor_right_after_ours_is_seen(place: StoreLocation) -> None:
     store = place.open()
     store.init()
     for number in range(20):
@@ -265,7 +267,7 @@ def test_a_save_of_an_editor_right_after_ours_is_seen(place: MemoryFile) -> None
         assert f"mine {number}" in store.text()
 
 
-def test_one_call_looks_at_the_file_once(place: MemoryFile) -> None:
+def test_one_call_looks_at_the_file_once(place: StoreLocation) -> None:
     store = place.open()
     store.add("one")
     # A file that was saved just now is mended by nobody, so what is beside it is not looked at.
@@ -279,7 +281,7 @@ def test_one_call_looks_at_the_file_once(place: MemoryFile) -> None:
         assert count_calls(call)[OPEN] == 3
 
 
-def test_changes_of_one_process_parse_the_file_once(place: MemoryFile) -> None:
+def test_changes_of_one_process_parse_the_file_once(place: StoreLocation) -> None:
     place.open().import_memories([Memory(f"f{n}", f"fact {n}", START, START) for n in range(20)])
     store = place.open()
 
@@ -296,7 +298,7 @@ def test_changes_of_one_process_parse_the_file_once(place: MemoryFile) -> None:
     assert store.get_all() == place.open().get_all()
 
 
-def test_threads_with_one_store_lose_nothing(array: MemoryFile) -> None:
+def test_threads_with_one_store_lose_nothing(array: StoreLocation) -> None:
     store = array.open()
     together = Barrier(4)
 
@@ -318,7 +320,7 @@ def test_threads_with_one_store_lose_nothing(array: MemoryFile) -> None:
 # Files
 
 
-def test_new_files_are_private(place: MemoryFile) -> None:
+def test_new_files_are_private(place: StoreLocation) -> None:
     old = os.umask(0)
     try:
         place.open().add("x")
@@ -330,7 +332,7 @@ def test_new_files_are_private(place: MemoryFile) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: MemoryFile) -> None:
+def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: StoreLocation) -> None:
     store = place.open()
     place.path.chmod(0o644)
     store.add("x")
@@ -339,7 +341,7 @@ def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: MemoryFile) -> None
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o644
 
 
-def test_a_link_is_followed(place: MemoryFile, tmp_path: Path) -> None:
+def test_a_link_is_followed(place: StoreLocation, tmp_path: Path) -> None:
     place.open().add("x")
     link = tmp_path / f"link{place.path.suffix}"
     link.symlink_to(place.path)
@@ -350,7 +352,7 @@ def test_a_link_is_followed(place: MemoryFile, tmp_path: Path) -> None:
     assert list_contents(place.open()) == ["x", "through the link"]
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: MemoryFile) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: StoreLocation) -> None:
     store = place.open()
     memory = store.add("x")
     kept = place.data()
@@ -369,7 +371,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: MemoryFile) -> No
     assert store.add("y").content == "y"
 
 
-def test_reading_a_file_that_is_gone_is_an_error_too(place: MemoryFile) -> None:
+def test_reading_a_file_that_is_gone_is_an_error_too(place: StoreLocation) -> None:
     store = place.open()
     store.add("x")
     place.path.unlink()
@@ -379,7 +381,7 @@ def test_reading_a_file_that_is_gone_is_an_error_too(place: MemoryFile) -> None:
 
 
 def test_a_new_start_after_the_file_is_gone_begins_anew_and_keeps_the_record(
-    place: MemoryFile,
+    place: StoreLocation,
 ) -> None:
     place.open().add("x")
     place.path.unlink()
@@ -407,13 +409,13 @@ def test_a_read_only_folder_refuses_writing_and_allows_reading(suffix: str, grou
     assert path.read_bytes() == before
 
 
-def test_a_folder_in_the_file_s_place_is_an_error_that_says_so(place: MemoryFile) -> None:
+def test_a_folder_in_the_file_s_place_is_an_error_that_says_so(place: StoreLocation) -> None:
     place.path.mkdir(parents=True)
     with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
         MemoryStore(place.path, settings=Settings()).init()
 
 
-def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(place: MemoryFile) -> None:
+def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(place: StoreLocation) -> None:
     place.path.parent.parent.mkdir(exist_ok=True)
     place.path.parent.write_text("not a folder")
     with pytest.raises(StorageError, match="is a file, not a folder; choose another path"):
@@ -438,7 +440,7 @@ def test_a_path_that_no_system_has_is_refused() -> None:
 
 
 def test_a_bad_number_in_the_environment_is_an_error_that_names_it(
-    place: MemoryFile, monkeypatch: pytest.MonkeyPatch
+    place: StoreLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "many")
     with pytest.raises(SettingsError, match="MEMORY_MAX_ITEMS must be a whole number"):
@@ -446,7 +448,7 @@ def test_a_bad_number_in_the_environment_is_an_error_that_names_it(
 
 
 def test_limits_come_from_the_environment(
-    place: MemoryFile, monkeypatch: pytest.MonkeyPatch
+    place: StoreLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
     store = MemoryStore(place.path)
@@ -469,13 +471,13 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def find_corrupt_copies(place: MemoryFile) -> list[Path]:
+def find_corrupt_copies(place: StoreLocation) -> list[Path]:
     return sorted(place.path.parent.glob(f"{place.path.name}.corrupt-*"))
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00garbage", b"\x80\x81", "é".encode("latin-1")])
 def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
-    place: MemoryFile, data: bytes, caplog: pytest.LogCaptureFixture
+    place: StoreLocation, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     memory = store.add("on record")
@@ -506,7 +508,7 @@ def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
     ],
 )
 def test_json_that_cannot_be_read_goes_aside(
-    array: MemoryFile, data: str, caplog: pytest.LogCaptureFixture
+    array: StoreLocation, data: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     array.open().add("on record")
     array.edit(data)
@@ -516,7 +518,9 @@ def test_json_that_cannot_be_read_goes_aside(
     assert str(find_corrupt_copies(array)[0]) in caplog.text
 
 
-def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: MemoryFile) -> None:
+def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(
+    array: StoreLocation,
+) -> None:
     store = array.open()
     store.add("on record")
     array.edit("[damaged")
@@ -530,14 +534,14 @@ def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: M
     }
 
 
-def test_a_file_damaged_before_there_was_a_record_goes_aside(array: MemoryFile) -> None:
+def test_a_file_damaged_before_there_was_a_record_goes_aside(array: StoreLocation) -> None:
     array.edit("[damaged")
     assert list_contents(array.open()) == []
     assert [aside.read_text() for aside in find_corrupt_copies(array)] == ["[damaged"]
 
 
 def test_a_record_that_is_damaged_stops_nothing(
-    place: MemoryFile, caplog: pytest.LogCaptureFixture
+    place: StoreLocation, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     store.add("one")
@@ -551,7 +555,7 @@ def test_a_record_that_is_damaged_stops_nothing(
     assert first[:20] in record.read_bytes()
 
 
-def test_without_its_record_a_file_is_as_it_says(place: MemoryFile) -> None:
+def test_without_its_record_a_file_is_as_it_says(place: StoreLocation) -> None:
     place.open().add("x")
     place.path.with_name("changes.jsonl").unlink()
     store = place.open()
@@ -560,7 +564,7 @@ def test_without_its_record_a_file_is_as_it_says(place: MemoryFile) -> None:
     assert list_contents(store) == ["x", "y"]
 
 
-def test_keys_that_we_do_not_know_are_kept(array: MemoryFile) -> None:
+def test_keys_that_we_do_not_know_are_kept(array: StoreLocation) -> None:
     array.edit('[{"id": "a", "content": "x", "stars": 5, "nested": {"y": [null]}}]')
     store = array.open()
     store.update("a", "changed")
@@ -572,7 +576,7 @@ def test_keys_that_we_do_not_know_are_kept(array: MemoryFile) -> None:
 # What people do
 
 
-def test_what_a_person_typed_is_a_fact(page: MemoryFile) -> None:
+def test_what_a_person_typed_is_a_fact(page: StoreLocation) -> None:
     page.edit("# Mine\n\n- typed by hand\n")
     store = page.open()
     assert [(memory.id, memory.content) for memory in store.get_all()] == [
@@ -582,7 +586,7 @@ def test_what_a_person_typed_is_a_fact(page: MemoryFile) -> None:
     assert "# Mine\n\n- changed <!-- turnleaf id=" in page.data().decode()
 
 
-def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: MemoryFile) -> None:
+def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: StoreLocation) -> None:
     page.edit("- typed\n")
     store = page.open()
     before = store.get_all()[0].id
@@ -591,7 +595,7 @@ def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: MemoryFile) -> Non
     assert updated.id == before == page.open().get_all()[0].id
 
 
-def test_ids_stay_when_a_person_sorts_the_file(page: MemoryFile) -> None:
+def test_ids_stay_when_a_person_sorts_the_file(page: StoreLocation) -> None:
     store = page.open()
     known = {store.add(text).id: text for text in "cab"}
     title, blank, *lines = page.data().decode().splitlines(keepends=True)
@@ -601,7 +605,7 @@ def test_ids_stay_when_a_person_sorts_the_file(page: MemoryFile) -> None:
 
 
 def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(
-    page: MemoryFile,
+    page: StoreLocation,
 ) -> None:
     store = page.open()
     store.add("one", "Home")
@@ -609,7 +613,7 @@ def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(
     assert store.prompt_text() == "# Memory\n\n## Home\n\n- one\n"
 
 
-def test_a_prompt_gets_the_facts_of_json_as_a_list(array: MemoryFile) -> None:
+def test_a_prompt_gets_the_facts_of_json_as_a_list(array: StoreLocation) -> None:
     store = array.open()
     store.add("one")
     store.add("two")
@@ -617,7 +621,7 @@ def test_a_prompt_gets_the_facts_of_json_as_a_list(array: MemoryFile) -> None:
 
 
 def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused(
-    page: MemoryFile,
+    page: StoreLocation,
 ) -> None:
     store = page.open(memory_max_items=1)
     buffer = page.data().decode()
@@ -630,7 +634,7 @@ def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused
 
 
 def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_finds_nothing(
-    page: MemoryFile,
+    page: StoreLocation,
 ) -> None:
     store = page.open()
     buffer = page.data().decode()
@@ -668,7 +672,7 @@ def by_id(memory: Memory) -> str:
 
 
 def test_a_page_that_is_too_large_is_refused_unread_and_used_again_when_it_is_small(
-    place: MemoryFile,
+    place: StoreLocation,
 ) -> None:
     store = place.open()
     store.add("tea")
@@ -696,7 +700,7 @@ def test_a_page_that_is_too_large_is_refused_unread_and_used_again_when_it_is_sm
     store.add("coffee")
 
 
-def test_a_page_never_grows_beyond_what_can_be_read(place: MemoryFile) -> None:
+def test_a_page_never_grows_beyond_what_can_be_read(place: StoreLocation) -> None:
     store = place.open(memory_max_chars=100_000_000)
     store.add("tea")
     before = place.path.read_bytes()
@@ -730,7 +734,7 @@ def change_last(store: MemoryStore, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["add", "update", "delete", "undo", "write"])
 def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
-    place: MemoryFile, how: str
+    place: StoreLocation, how: str
 ) -> None:
     store = place.open()
     store.add("綠茶")
@@ -752,7 +756,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
 
 
 def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(
-    page: MemoryFile,
+    page: StoreLocation,
 ) -> None:
     page.open().add("綠茶")
     old, record = page.data(), page.path.with_name("changes.jsonl")
@@ -776,7 +780,7 @@ def save(path: Path, text: str, seconds: int) -> None:
     os.utime(path, (seconds, seconds))
 
 
-def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: MemoryFile) -> None:
+def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: StoreLocation) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     first = page.open().get_all()[0].created_at
@@ -797,7 +801,7 @@ def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: MemoryFil
 
 
 def test_what_was_typed_keeps_its_time_when_our_own_change_is_the_first_to_see_it(
-    page: MemoryFile,
+    page: StoreLocation,
 ) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
@@ -806,7 +810,7 @@ def test_what_was_typed_keeps_its_time_when_our_own_change_is_the_first_to_see_i
     assert times["綠茶"] == datetime.fromtimestamp(1_000_000_000, UTC)
 
 
-def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: MemoryFile) -> None:
+def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: StoreLocation) -> None:
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     page.open().get_all()
@@ -818,7 +822,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Memory
     assert list_contents(page.open()) == ["綠茶"]
 
 
-def test_times_that_cannot_be_kept_are_those_of_the_page(page: MemoryFile) -> None:
+def test_times_that_cannot_be_kept_are_those_of_the_page(page: StoreLocation) -> None:
     store = page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     atomic.seen_path(page.path).mkdir()

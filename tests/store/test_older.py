@@ -71,7 +71,7 @@ def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
-def older(store: MemoryStore) -> list[str]:
+def list_older(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.older()]
 
 
@@ -97,7 +97,7 @@ def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: OlderF
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     with pytest.raises(Conflict, match="changed since"):
         store.undo()
-    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), list_older(store)) == ([], ["I have two cats"])
 
 
 def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: OlderFile) -> None:
@@ -108,7 +108,7 @@ def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: OlderF
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     assert [change.op for change in store.undo(skip=True)] == ["delete"]
     assert [change.op for change in store.undo(skip=True)] == ["add"]
-    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), list_older(store)) == ([], ["I have two cats"])
 
 
 # Edits by hand
@@ -118,7 +118,7 @@ def test_the_file_of_older_facts_can_be_edited(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8") + "\nMy words.\n\n- typed by hand\n")
-    assert older(page.open()) == ["I have a cat", "typed by hand"]
+    assert list_older(page.open()) == ["I have a cat", "typed by hand"]
     store.retire([store.add("I like tea").id])
     assert "My words.\n" in page.older.read_text(encoding="utf-8")
 
@@ -129,7 +129,7 @@ def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: OlderF
     buffer = page.older.read_text(encoding="utf-8")
     store.retire([store.add("two").id])
     save(page.older, buffer + "\nMy words.\n")
-    assert older(page.open()) == ["one", "two"]
+    assert list_older(page.open()) == ["one", "two"]
 
 
 def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(
@@ -142,7 +142,7 @@ def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(
     store.retire([cat.id])
     save(page.path, buffer + "\nMy words.\n")
     again = page.open()
-    assert (list_contents(again), older(again)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(again), list_older(again)) == (["I like tea"], ["I have a cat"])
 
 
 def test_a_line_that_is_moved_back_by_hand_stays_there(page: OlderFile) -> None:
@@ -150,10 +150,10 @@ def test_a_line_that_is_moved_back_by_hand_stays_there(page: OlderFile) -> None:
     store.retire([store.add("I have a cat").id])
     line = page.older.read_text(encoding="utf-8").splitlines()[-1]
     save(page.path, page.path.read_text(encoding="utf-8") + f"\n{line}\n")
-    assert (list_contents(page.open()), older(store)) == (["I have a cat"], [])
+    assert (list_contents(page.open()), list_older(store)) == (["I have a cat"], [])
     save(page.older, "# Older facts\n")
     again = page.open()
-    assert (list_contents(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), list_older(again)) == (["I have a cat"], [])
 
 
 def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: OlderFile) -> None:
@@ -163,7 +163,7 @@ def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: OlderFile) -> N
     text = page.path.read_text(encoding="utf-8")
     line = next(one for one in text.splitlines(keepends=True) if "cat" in one)
     save(page.older, f"# Older facts\n\n{line}")
-    assert (list_contents(page.open()), older(store)) == (["I have a cat", "I like tea"], [])
+    assert (list_contents(page.open()), list_older(store)) == (["I have a cat", "I like tea"], [])
     save(page.path, text.replace(line, ""))
     again = page.open()
     assert (list_contents(again), [one.id for one in again.older()]) == (["I like tea"], [cat.id])
@@ -189,11 +189,11 @@ def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: OlderFile) ->
     for half in halves:
         place.put(half)
         again = place.open()
-        assert (list_contents(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), list_older(again)) == (["I have a cat"], [])
         assert b"cat" not in (place.files()[place.older] or b"")
         again.retire([cat.id])
         again.undo()
-        assert (list_contents(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), list_older(again)) == (["I have a cat"], [])
 
 
 def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: OlderFile) -> None:
@@ -208,10 +208,10 @@ def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: OlderFile) 
     half = before | {journal: b"".join(lines[:-1]), place.path: after[place.path]}
     place.put(half)
     again = place.open()
-    assert (list_contents(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), list_older(again)) == (["I have a cat"], [])
     assert b"cat" not in (place.files()[place.older] or b"")
     again.undo()
-    assert (list_contents(again), older(again)) == ([], ["I have a cat"])
+    assert (list_contents(again), list_older(again)) == ([], ["I have a cat"])
 
 
 # Erasing
@@ -223,10 +223,10 @@ def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: OlderFile) -
     tea = store.add("I like tea")
     store.retire([cat.id, tea.id])
     assert [one.id for one in store.erase("web:1")] == [cat.id]
-    assert older(store) == ["I like tea"]
+    assert list_older(store) == ["I like tea"]
     assert all(b"cat" not in (data or b"") for data in place.files().values())
     store.undo()
-    assert (list_contents(store), older(store)) == (["I like tea"], [])
+    assert (list_contents(store), list_older(store)) == (["I like tea"], [])
 
 
 def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: OlderFile) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG
-from tests.store.erasures import Stores, kill
+from tests.store.erasures import ErasureStores, kill
 from turnleaf.core.changes import Source
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -64,21 +64,8 @@ def test_what_waits_is_not_found_by_a_search(
     assert [hit.text for hit in hits] == ["the lamp is green"]
 
 
-@pytest.mark.parametrize("is_kept", [True, False])
-def test_what_a_kill_left_in_both_files_is_accepted(
-    memory: MemoryStore, pending: PendingStore, *, is_kept: bool
-) -> None:
-    waiting = pending.add("x", source=NOTES)
-    memory.add(waiting.content, source=NOTES, memory_id=waiting.id)
-    if not is_kept:
-        memory.delete(waiting.id)
-    assert pending.get_all() == []
-    assert waiting.id not in pending.text()
-    assert list_contents(memory) == (["x"] if is_kept else [])
-
-
 def test_a_kill_at_any_instant_leaves_it_in_one_place_or_the_other(tmp_path: Path) -> None:
-    stores = Stores(tmp_path / "data")
+    stores = ErasureStores(tmp_path / "data")
     stores.memory.add("mine")
     waiting = stores.pending.add("likes 茶", "喜好", source=NOTES)
     stores.close()

@@ -49,7 +49,7 @@ def take(store: ConversationStore) -> TakenOver | None:
     return take_over_older(store.location, store)
 
 
-def texts(store: ConversationStore, key: str) -> list[object]:
+def list_texts(store: ConversationStore, key: str) -> list[object]:
     return [one.message.content for one in store.messages(key)]
 
 
@@ -75,7 +75,7 @@ def test_every_message_is_taken_over_with_its_time_and_role(
     assert taken is not None
     assert (taken.conversations, taken.messages) == (2, 6)
     assert [one.message for one in store.messages("cli:1")] == some
-    assert texts(store, "slack:C1:2") == ["早安", "hello"]
+    assert list_texts(store, "slack:C1:2") == ["早安", "hello"]
 
 
 def test_the_archive_comes_before_what_was_kept_and_nothing_comes_twice(
@@ -88,8 +88,8 @@ def test_the_archive_comes_before_what_was_kept_and_nothing_comes_twice(
     archive(folder, "b", make_messages("only archived"), month="2026-02")
     write_conversations(folder, {"a": make_messages("three", "four", "five", "six", after=2)})
     taken = take(store)
-    assert texts(store, "a") == ["one", "two", "three", "four", "five", "six"]
-    assert texts(store, "b") == ["only archived"]
+    assert list_texts(store, "a") == ["one", "two", "three", "four", "five", "six"]
+    assert list_texts(store, "b") == ["only archived"]
     assert taken is not None
     assert (taken.conversations, taken.messages) == (2, 7)
 
@@ -129,8 +129,8 @@ def test_what_an_older_program_writes_later_is_taken_over_too(
     taken = take(store)
     assert taken is not None
     assert (taken.conversations, taken.messages) == (2, 4)
-    assert sorted(map(str, texts(store, "a"))) == ["four", "one", "three", "two", "zero"]
-    assert texts(store, "b") == ["new"]
+    assert sorted(map(str, list_texts(store, "a"))) == ["four", "one", "three", "two", "zero"]
+    assert list_texts(store, "b") == ["new"]
 
 
 def test_messages_that_the_database_has_already_stay_as_they_are(
@@ -140,7 +140,7 @@ def test_messages_that_the_database_has_already_stay_as_they_are(
     before = [one.id for one in store.messages("a")]
     write_conversations(folder, {"a": make_messages("one", "two", "three")})
     take(store)
-    assert texts(store, "a") == ["one", "two", "three"]
+    assert list_texts(store, "a") == ["one", "two", "three"]
     assert [one.id for one in store.messages("a")][:2] == before
 
 
@@ -219,7 +219,7 @@ def test_a_link_is_followed_and_its_copy_is_beside_the_database(
     folder.mkdir()
     (folder / "conversations.json").symlink_to(real)
     take(store)
-    assert texts(store, "a") == ["one"]
+    assert list_texts(store, "a") == ["one"]
     assert not real.exists()
     assert [copy.parent for copy in copies(tmp_path)] == [folder]
 
@@ -239,7 +239,7 @@ def test_what_cannot_be_read_is_kept_in_the_copy_and_named(
         file.write(b'{"conversation": "a", "role": "us')
     before = path.read_bytes(), month.read_bytes()
     take(store)
-    assert texts(store, "a") == ["zero", "one", "two"]
+    assert list_texts(store, "a") == ["zero", "one", "two"]
     kept = copies(folder)
     assert {copy.read_bytes() for copy in kept} == set(before)
     for copy in kept:
@@ -254,7 +254,7 @@ def test_a_file_that_is_none_is_set_aside(
     (folder / "conversations.json").write_bytes(data)
     archive(folder, "a", make_messages("zero"))
     take(store)
-    assert texts(store, "a") == ["zero"]
+    assert list_texts(store, "a") == ["zero"]
     (aside,) = folder.glob("conversations.json.corrupt-*")
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
@@ -267,7 +267,7 @@ def test_a_key_that_the_store_refuses_stays_in_the_copy(
     archive(folder, "", make_messages("whose?"))
     archive(folder, "a", make_messages("mine"))
     take(store)
-    assert texts(store, "a") == ["mine"]
+    assert list_texts(store, "a") == ["mine"]
     (copy,) = copies(folder)
     assert "whose?" in copy.read_text("utf-8")
     assert str(copy) in caplog.text
@@ -284,7 +284,7 @@ def test_a_copy_that_cannot_be_made_keeps_the_original(
     assert path.exists()
     in_the_way.rmdir()
     assert OlderFiles(store).take_over() is not None
-    assert texts(store, "a") == ["one", "two"]
+    assert list_texts(store, "a") == ["one", "two"]
     assert not path.exists()
 
 
@@ -320,7 +320,7 @@ def test_it_waits_for_a_program_that_is_writing(folder: Path, store: Conversatio
     take(store)
     done.set()
     writer.join()
-    assert texts(store, "a") == ["two"]
+    assert list_texts(store, "a") == ["two"]
 
 
 def test_several_processes_at_once_take_everything_over_once(folder: Path) -> None:
@@ -332,7 +332,7 @@ def test_several_processes_at_once_take_everything_over_once(folder: Path) -> No
         list(pool.map(lambda process: process.communicate(b"\n", timeout=60), processes))
     assert [process.returncode for process in processes] == [0] * 4
     store = ConversationStore(folder / "conversations.db", settings=Settings())
-    assert texts(store, "k1") == ["a", "b", "one", "two"]
+    assert list_texts(store, "k1") == ["a", "b", "one", "two"]
     assert sum(len(store.messages(f"k{n}")) for n in range(20)) == 42
     assert len(copies(folder)) == 2
     store.close()
@@ -482,7 +482,7 @@ def test_a_takeover_after_an_erasure_brings_nothing_back(
     write_conversations(folder, {"a": make_messages("secret"), "b": make_messages("other")})
     erase_from_backups(folder, "a")
     take(store)
-    assert (texts(store, "a"), texts(store, "b")) == ([], ["other"])
+    assert (list_texts(store, "a"), list_texts(store, "b")) == ([], ["other"])
 
 
 # Copies do not outlive what they hold

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.contracts.test_announcements import Listener
+from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.store.older import make_messages, write_conversations
 from turnleaf import MemoryStore
 from turnleaf.errors import StorageError
@@ -33,7 +33,7 @@ NOTES, MARK = "notes", "mark"
 both_ways = pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
 
 
-class Watch(Listener):
+class Watch(AnnouncementListener):
     """Hears of some files, and of a mark that tells that all before it has been seen."""
 
     def __init__(self, mark: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_name_that_is_no_text_does_not_end_it(notes: Path, aside: Path) -> Non
 def test_what_an_older_program_writes_is_announced_as_conversations(tmp_path: Path) -> None:
     with Stores.open(DataFolder(tmp_path, "a test")) as stores:
         stores.init()
-        heard = Listener()
+        heard = AnnouncementListener()
         stores.announcements.subscribe(heard)
         write_conversations(tmp_path / "conversations", {"a": make_messages("護照在抽屜")})
         heard.wait_for("conversations")
@@ -246,7 +246,7 @@ def find_threads() -> list[threading.Thread]:
 
 def test_many_spaces_have_one_thread_between_them(tmp_path: Path) -> None:
     opened = [Stores.open(tmp_path, space=f"s{number}") for number in range(5)]
-    heard = [Listener() for _ in opened]
+    heard = [AnnouncementListener() for _ in opened]
     for stores, listener in zip(opened, heard, strict=True):
         stores.announcements.subscribe(listener)
     for stores, listener in zip(opened, heard, strict=True):
@@ -440,7 +440,9 @@ def test_a_store_is_repaired_while_somebody_subscribes(
     notes: Path, aside: Path, *, poll: bool
 ) -> None:
     watcher, store = Watcher(poll=poll), Repairable()
-    unsubscribe = FileAnnouncements({NOTES: [Files(notes)]}, watcher).subscribe(Listener())
+    unsubscribe = FileAnnouncements({NOTES: [Files(notes)]}, watcher).subscribe(
+        AnnouncementListener()
+    )
     watcher.repair(store)
     store.wait_for_looks()
     store.is_saved = True

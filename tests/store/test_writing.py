@@ -160,7 +160,7 @@ def test_a_page_can_be_emptied_and_given_back(page: EditedFile) -> None:
     assert page.data() == before
 
 
-def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
+def test_an_array_is_written_with_the_version_that_was_read_and_not_with_another(
     array: EditedFile,
 ) -> None:
     store = fill_store(array)
@@ -190,7 +190,7 @@ def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
     assert [path.name for path in array.path.parent.glob("*.corrupt-*")] == []
 
 
-def test_no_limit_refuses_it(array: EditedFile) -> None:
+def test_no_limit_refuses_an_array(array: EditedFile) -> None:
     fill_store(array)
     full = array.open(memory_max_items=1, memory_max_chars=1)
     full.write(array.type_fact(full.text(), "much more"))
@@ -221,7 +221,7 @@ def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: 
 # The record
 
 
-def test_it_is_on_record_with_what_it_removed_changed_and_added(array: EditedFile) -> None:
+def test_an_array_is_on_record_with_what_it_removed_changed_and_added(array: EditedFile) -> None:
     store = fill_store(array)
     lamp, tea, _ = store.get_all()
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
@@ -272,7 +272,9 @@ def test_another_line_ending_everywhere_changes_no_fact(page: EditedFile) -> Non
 # Undo
 
 
-def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: EditedFile) -> None:
+def test_the_newest_array_is_undone_to_the_byte_and_its_facts_are_as_they_were(
+    array: EditedFile,
+) -> None:
     store = fill_store(array)
     before, facts = array.data(), store.get_all()
     store.write(array.type_fact(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
@@ -295,7 +297,7 @@ def test_one_after_another_is_undone_to_the_byte(array: EditedFile) -> None:
         assert array.data() == state
 
 
-def test_what_was_added_since_stays_when_it_is_undone(array: EditedFile) -> None:
+def test_what_was_added_to_an_array_since_stays_when_it_is_undone(array: EditedFile) -> None:
     store = fill_store(array)
     tea = store.get_all()[1]
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
@@ -395,7 +397,7 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: EditedFile) -> N
 # Older pages
 
 
-def older(place: EditedFile, text: str) -> str:
+def type_in_older_page(place: EditedFile, text: str) -> str:
     return place.type_fact(text, "typed in an older page")
 
 
@@ -404,7 +406,7 @@ def test_an_older_page_takes_nothing_away_that_was_written(place: EditedFile) ->
     buffer = store.text()
     store.write(place.type_fact(place.change(buffer, "小明", "小華"), "typed"))
     for _ in range(2):
-        place.edit(older(place, buffer))
+        place.edit(type_in_older_page(place, buffer))
         assert list_contents(store) == [
             "coffee",
             "tea",
@@ -419,7 +421,7 @@ def test_an_older_page_brings_nothing_back_that_was_taken_away(place: EditedFile
     buffer = store.text()
     store.write(place.without(buffer, "tea"))
     store.add("later")
-    place.edit(older(place, buffer))
+    place.edit(type_in_older_page(place, buffer))
     assert list_contents(store) == ["coffee", "later", "typed in an older page", "客廳的燈叫做小明"]
 
 
@@ -430,7 +432,7 @@ def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(
     store.write(place.change(store.text(), "小明", "小華"))
     buffer = store.text()
     store.undo()
-    place.edit(older(place, buffer))
+    place.edit(type_in_older_page(place, buffer))
     assert list_contents(store) == ["coffee", "tea", "typed in an older page", "客廳的燈叫做小明"]
 
 
@@ -607,7 +609,7 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
     assert {change.op for change in mine} == {"put"}
     for number, (deed, which) in enumerate(after, 20):
         life.live(number, deed, which)
-    others = without(life, mine)
+    others = leave_out_changed(life, mine)
     data = life.place.data()
     try:
         life.store.undo(mine[-1].n)
@@ -618,9 +620,9 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
         for change in mine:
             assert found.get(change.id) == (change.before and change.before.content)
             assert all(found[memory.id] == memory.content for memory in change.removed)
-        assert without(life, mine) == others
+        assert leave_out_changed(life, mine) == others
 
 
-def without(life: Life, made: list[Change]) -> dict[str, str]:
+def leave_out_changed(life: Life, made: list[Change]) -> dict[str, str]:
     ids = {memory_id for change in made for memory_id in change.ids()}
     return {key: content for key, content in life.contents().items() if key not in ids}

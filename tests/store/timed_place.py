@@ -42,5 +42,5 @@ def exchange(question: str, answer: str) -> list[Message]:
     return [Message("user", question), Message("assistant", answer)]
 
 
-def all_bytes(place: TimedPlace) -> bytes:
+def read_all_bytes(place: TimedPlace) -> bytes:
     return b"".join(path.read_bytes() for path in place.path.parent.iterdir())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.effort import sample
 from tests.torture.checker import Case
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
-from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report, write_each
+from tests.torture.rig import HitChild, Nth, check, copies, count_calls, inject, report, write_each
 from tests.torture.worker import outcomes
 
 BEFORE = 5
@@ -33,7 +33,7 @@ NOTHING = Start(None, [])
 def fill_stores(kinds: Sequence[str], folder: Path) -> dict[str, Start]:
     """Return for each kind a store in which somebody wrote before."""
     writers = [Writer(kind, 0, BEFORE) for kind in kinds]
-    said = write_each([Job(writer, str(folder / writer.kind)) for writer in writers], folder)
+    said = write_each([ChildJob(writer, str(folder / writer.kind)) for writer in writers], folder)
     assert said == [["ok"] * BEFORE for _ in kinds]
     return {
         writer.kind: Start(folder / writer.kind, [(writer, each)])
@@ -47,13 +47,13 @@ def aim(
     folder: Path,
     only: Callable[[Nth], bool] = lambda _: True,
     most: int = MOST_HITS,
-) -> list[list[Job]]:
+) -> list[list[ChildJob]]:
     """For each writer and where it starts, return a job for each call that it makes, to be hit."""
     bases = [
         copies(start.template, folder, 1, f"base-{number}-{writer.kind}")[0]
         for number, (writer, start) in enumerate(turns)
     ]
-    undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
+    undisturbed = [ChildJob(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
     counted = count_calls(undisturbed, calls, folder)
     return [
         jobs_at(each, writer, start, folder, f"case-{number}-{writer.kind}", only, most)
@@ -69,12 +69,12 @@ def jobs_at(
     name: str,
     only: Callable[[Nth], bool] = lambda _: True,
     most: int = MOST_HITS,
-) -> list[Job]:
+) -> list[ChildJob]:
     """Aim at each of the calls; in the short form at a few, from the first to the last."""
     chosen = sample([nth for nth in counted if only(nth)], most)
     places = copies(start.template, folder, len(chosen), name)
     pairs = zip(places, chosen, strict=True)
-    return [Job(writer, str(place), nth.call, nth.nth) for place, nth in pairs]
+    return [ChildJob(writer, str(place), nth.call, nth.nth) for place, nth in pairs]
 
 
 def kill_each(
@@ -82,7 +82,7 @@ def kill_each(
     calls: Sequence[str],
     folder: Path,
     most: int = MOST_HITS,
-) -> list[tuple[Start, list[Hit]]]:
+) -> list[tuple[Start, list[HitChild]]]:
     """From each start, run the writer once for each call that it makes, and kill it there."""
     groups = aim(turns, calls, folder, lambda nth: nth.changes, most)
     hits = iter(inject([job for jobs in groups for job in jobs], "signal=KILL", calls, folder))
@@ -94,8 +94,8 @@ def kill_each(
 
 
 def kill_again(
-    killed: Sequence[tuple[Start, Sequence[Hit]]], calls: Sequence[str], folder: Path
-) -> list[tuple[Start, list[Hit]]]:
+    killed: Sequence[tuple[Start, Sequence[HitChild]]], calls: Sequence[str], folder: Path
+) -> list[tuple[Start, list[HitChild]]]:
     """Where one was killed, start the next one, and kill it, too."""
     again = [
         (
@@ -108,7 +108,7 @@ def kill_again(
     return kill_each(again, calls, folder, MOST_SECOND_HITS)
 
 
-def make_cases(hits: Sequence[Hit], start: Start) -> list[Case]:
+def make_cases(hits: Sequence[HitChild], start: Start) -> list[Case]:
     """What the hits left, to be checked."""
     return [
         Case(
@@ -121,8 +121,8 @@ def make_cases(hits: Sequence[Hit], start: Start) -> list[Case]:
     ]
 
 
-def complaints(
-    groups: Sequence[tuple[Start, Sequence[Hit]]], folder: Path, under: Sequence[str] = ()
+def find_complaints(
+    groups: Sequence[tuple[Start, Sequence[HitChild]]], folder: Path, under: Sequence[str] = ()
 ) -> str:
     """What a fresh process has to complain of, and at which hits."""
     cases = [case for start, hits in groups for case in make_cases(hits, start)]

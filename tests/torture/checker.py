@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.torture.plan import Allowed, Step, Writer, disorder, find_allowed, judge
+from tests.torture.plan import Allowed, PlanStep, Writer, disorder, find_allowed, judge
 from tests.torture.subjects import Subject, open_subject
 
 ASIDE = re.compile(r"\.(corrupt|conflict)-")
@@ -55,9 +55,9 @@ class Case:
         return cls(**data, writers=[(Writer(**fields), list(said)) for fields, said in pairs])  # type: ignore[arg-type]
 
 
-def next_step(number: int) -> Step:
+def next_step(number: int) -> PlanStep:
     key = f"w{RESTARTER}k{number}"
-    return Step("add", "next", key, f"{key} v0 written after a restart.")
+    return PlanStep("add", "next", key, f"{key} v0 written after a restart.")
 
 
 def save(cases: Sequence[Case], path: Path) -> None:
@@ -86,7 +86,7 @@ def _let_an_hour_pass(folder: Path) -> None:
 
 
 def _look(case: Case, states: Allowed, subject: Subject) -> list[str]:
-    found = subject.texts()
+    found = subject.list_texts()
     complaints = judge(states, found, torn=case.torn)
     if not case.kind.startswith(("memories", "moves")):
         complaints += disorder(found)
@@ -94,7 +94,7 @@ def _look(case: Case, states: Allowed, subject: Subject) -> list[str]:
 
 
 def _find_unrecorded(states: Allowed, subject: Subject) -> list[str]:
-    known = set(subject.recorded_keys())
+    known = set(subject.list_recorded_keys())
     certain = [key for key, texts in states.items() if None not in texts]
     return [f"not in the record of changes: {key}" for key in certain if known and key not in known]
 

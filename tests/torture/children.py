@@ -42,7 +42,7 @@ class Child:
         os.kill(self.pid, signal.SIGKILL)
 
     def finish(self) -> list[str]:
-        """Hear the rest, wait for the end, and give the lines that came through whole."""
+        """Hear the rest, wait for the end, and return the lines that came through whole."""
         while self.hear():
             pass
         os.close(self.pipe)

@@ -64,10 +64,10 @@ def read_on(kind: str, folder: Path, begin: Callable[[], object], gate: int, pip
     """
     say = teller(pipe)
     subject = open_subject(kind, folder)
-    readings, most = 1, len(subject.texts())
+    readings, most = 1, len(subject.list_texts())
     begin()
     while not select.select([gate], [], [], BREATH_SECONDS)[0]:
-        found = subject.texts()
+        found = subject.list_texts()
         if len(found) < most:
             say(f"there were {most}, now {len(found)}")
         readings, most = readings + 1, len(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.torture.disk import TRACED, Disk, Tree
-from tests.torture.injection import Job, threshold
+from tests.torture.injection import ChildJob, threshold
 from tests.torture.rig import listing, program
 from tests.torture.trace import Call, parse
 from tests.torture.worker import outcomes
@@ -17,7 +17,7 @@ STRACE = ("strace", "-f", "--seccomp-bpf", "-xx", "-v", "-s", "10000000", "-e", 
 
 
 def record(
-    jobs: Sequence[Job], folder: Path, error: str = "", under: Sequence[str] = ()
+    jobs: Sequence[ChildJob], folder: Path, error: str = "", under: Sequence[str] = ()
 ) -> list[list[Call]]:
     """Run workers that write one after the other and return the system calls of each.
 

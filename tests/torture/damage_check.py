@@ -64,7 +64,7 @@ def open_or_complain(kind: str, folder: Path, complaints: list[str]) -> Subject 
 
 
 def use(subject: Subject) -> tuple[list[str], list[str]]:
-    """Read, write, read; give what was read first, and complaints.
+    """Read, write, read; return what was read first, and complaints.
 
     The first call may say that the file is damaged.
     """
@@ -72,9 +72,9 @@ def use(subject: Subject) -> tuple[list[str], list[str]]:
     before: list[str] = []
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            before = subject.texts()
+            before = subject.list_texts()
             subject.perform(next_step(0))
-            after = subject.texts()
+            after = subject.list_texts()
         except Exception as error:
             if attempt == ATTEMPTS or failure(error).startswith("raw"):
                 complaints.append(f"in use: {failure(error)}")

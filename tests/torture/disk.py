@@ -82,15 +82,15 @@ def _zero(pending: Sequence[Change]) -> Sequence[Change]:
     return [change.zero() for change in pending]
 
 
-def _first_only(pending: Sequence[Change]) -> Sequence[Change]:
+def _keep_first(pending: Sequence[Change]) -> Sequence[Change]:
     return pending[:1]
 
 
-def _last_only(pending: Sequence[Change]) -> Sequence[Change]:
+def _keep_last(pending: Sequence[Change]) -> Sequence[Change]:
     return pending[-1:]
 
 
-FATES: tuple[Fate, ...] = (_lose, _keep, _tear, _zero, _first_only, _last_only)
+FATES: tuple[Fate, ...] = (_lose, _keep, _tear, _zero, _keep_first, _keep_last)
 
 
 @dataclass(slots=True)

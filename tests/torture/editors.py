@@ -43,8 +43,8 @@ def pause(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-def until(condition: Callable[[], bool], seconds: float) -> float | None:
-    """Wait for something that can be seen; give how long it took, or None."""
+def wait_until(condition: Callable[[], bool], seconds: float) -> float | None:
+    """Wait for something that can be seen; return how long it took, or None."""
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > seconds:
@@ -143,7 +143,7 @@ class Editor:
 
     def _load(self) -> float:
         """Open the file; a person goes on only when what was saved before is there."""
-        waited = until(self._is_all_there, VISIBLE_SECONDS)
+        waited = wait_until(self._is_all_there, VISIBLE_SECONDS)
         return VISIBLE_SECONDS if waited is None else waited
 
     def _is_all_there(self) -> bool:
@@ -173,7 +173,7 @@ class Editor:
 
 def edit(path: Path, saves: str, seed: str) -> None:
     editor = Editor(path, int(seed))
-    until(lambda: len(facts_in(read(path).splitlines())) > FIRST_FACTS, VISIBLE_SECONDS)
+    wait_until(lambda: len(facts_in(read(path).splitlines())) > FIRST_FACTS, VISIBLE_SECONDS)
     for number in range(1, int(saves) + 1):
         say(asdict(editor.save(number)))
 
@@ -253,11 +253,11 @@ class EditorFigures:
         ]
 
 
-def settle(path: Path, seconds: float = 20.0) -> MemoryStore:
+def settle(path: Path, seconds: float = VISIBLE_SECONDS) -> MemoryStore:
     """Wait until a store has nothing to mend."""
     store = MemoryStore(path, settings=PLENTY)
     store.init()
-    quiet = until(lambda: not store.needs_mending() and store.reconcile() == [], seconds)
+    quiet = wait_until(lambda: not store.needs_mending() and store.reconcile() == [], seconds)
     assert quiet is not None, "it is never quiet"
     return store
 

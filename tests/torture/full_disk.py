@@ -38,7 +38,7 @@ class Limit:
     room: int
 
 
-def until_refused(say: Say, lift: Callable[[], None]) -> Say:
+def lift_once_refused(say: Say, lift: Callable[[], None]) -> Say:
     """Lift the limit as soon as something is refused."""
 
     def listen(line: str) -> None:
@@ -49,7 +49,7 @@ def until_refused(say: Say, lift: Callable[[], None]) -> Say:
     return listen
 
 
-def with_few_bytes(limit: Limit, say: Say) -> None:
+def work_with_few_bytes(limit: Limit, say: Say) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def lift() -> None:
@@ -57,13 +57,13 @@ def with_few_bytes(limit: Limit, say: Say) -> None:
 
     said: list[str] = []
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit.room, hard))
-    work(limit.writer, Path(limit.folder), until_refused(said.append, lift))
+    work(limit.writer, Path(limit.folder), lift_once_refused(said.append, lift))
     lift()
     for line in said:
         say(line)
 
 
-def with_few_pages(limit: Limit, say: Say) -> None:
+def work_with_few_pages(limit: Limit, say: Say) -> None:
     """Work on a file system of our own, and carry what is there afterwards back."""
     disk = Path(f"{limit.folder}-disk")
     disk.mkdir()
@@ -72,7 +72,7 @@ def with_few_pages(limit: Limit, say: Say) -> None:
     place, filler = disk / "place", disk / "filler"
     shutil.copytree(limit.folder, place)
     fill(filler, limit.room)
-    work(limit.writer, place, until_refused(say, lambda: filler.unlink(missing_ok=True)))
+    work(limit.writer, place, lift_once_refused(say, lambda: filler.unlink(missing_ok=True)))
     shutil.rmtree(limit.folder)
     shutil.copytree(place, limit.folder)
 
@@ -85,7 +85,7 @@ def fill(filler: Path, pages_left: int) -> None:
         file.truncate(max(0, file.tell() - pages_left * PAGE))
 
 
-UNITS = {"bytes": with_few_bytes, "pages": with_few_pages}
+UNITS = {"bytes": work_with_few_bytes, "pages": work_with_few_pages}
 
 
 def main() -> None:

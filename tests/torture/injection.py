@@ -48,7 +48,7 @@ THRESHOLD, IMPORT_THRESHOLD = 200, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ChildJob:
     """One child: what it writes where, and the call at which it is hit (0: none)."""
 
     writer: Writer
@@ -68,7 +68,7 @@ def aim(call: str, nth: int) -> None:
             IDLE[call]()
 
 
-def run(job: Job, said: int, number: int) -> tuple[int, int]:
+def run(job: ChildJob, said: int, number: int) -> tuple[int, int]:
     def task() -> None:
         say = teller(said)
         aim(job.call, job.nth)
@@ -82,7 +82,7 @@ def main() -> None:
     said = os.open(sys.argv[2], os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
     ends = []
     for number, job in enumerate(jobs):
-        ends.append(run(Job(**job | {"writer": Writer(**job["writer"])}), said, number))
+        ends.append(run(ChildJob(**job | {"writer": Writer(**job["writer"])}), said, number))
     os.writev(1, [json.dumps(ends).encode()])
 
 

@@ -60,7 +60,7 @@ def check_refusal(said: str, where: Path) -> list[str]:
 
 
 def missing(subject: Subject, *texts: str) -> list[str]:
-    found = subject.texts()
+    found = subject.list_texts()
     return [f"missing: {text[:60]!r}" for text in texts if text not in found]
 
 
@@ -76,7 +76,7 @@ def check_reopening(kind: str, folder: Path, before: list[str], number: int) -> 
 def folder_is_read_only(kind: str, folder: Path) -> list[str]:
     become_nobody(folder)
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     inner = main_file(kind, folder).parent
     with read_only(inner):
         complaints = check_refusal(attempt(subject, 0), inner)
@@ -110,7 +110,7 @@ def new_store_in_a_read_only_folder(kind: str, folder: Path) -> list[str]:
 
 def folder_is_gone(kind: str, folder: Path) -> list[str]:
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     folder.rename(folder.with_suffix(".away"))
     complaints = check_refusal(attempt(subject, 0), folder)
     if folder.exists():
@@ -130,7 +130,7 @@ def check_use(subject: Subject, before: list[str], number: int) -> list[str]:
 
 def file_is_gone(kind: str, folder: Path) -> list[str]:
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     file = main_file(kind, folder)
     away = folder.with_suffix(".away")
     file.rename(away)
@@ -151,7 +151,7 @@ def file_is_replaced(kind: str, folder: Path) -> list[str]:
     attempt(writing, 0)
     writing.close()
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     main_file(kind, other).rename(main_file(kind, folder))
     complaints = [f"not seen: {each}" for each in missing(subject, *before, next_step(0).text)]
     complaints += [f"after it: {each}" for each in check_use(subject, before, 1)]
@@ -164,7 +164,7 @@ def file_is_read_only(kind: str, folder: Path) -> list[str]:
     become_nobody(folder)
     file = main_file(kind, folder)
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     subject.close()
     file.chmod(0o444)
     try:
@@ -189,7 +189,7 @@ def file_is_a_link(kind: str, folder: Path) -> list[str]:
     file.rename(real)
     file.symlink_to(real)
     subject = open_subject(kind, folder)
-    before = subject.texts()
+    before = subject.list_texts()
     complaints = check_use(subject, before, 0)
     complaints += [] if file.is_symlink() else ["the link is gone"]
     complaints += check_reopening(kind, folder, [*before, next_step(0).text], 1)
@@ -200,7 +200,7 @@ def folder_is_a_link(kind: str, folder: Path) -> list[str]:
     real = folder.with_suffix(".elsewhere")
     folder.rename(real)
     folder.symlink_to(real)
-    before = open_subject(kind, folder).texts()
+    before = open_subject(kind, folder).list_texts()
     complaints = check_reopening(kind, folder, before, 0)
     complaints += [] if folder.is_symlink() else ["the link is gone"]
     return complaints + check_reopening(kind, real, [*before, next_step(0).text], 1)
@@ -212,7 +212,7 @@ def modes_are_kept(kind: str, folder: Path) -> list[str]:
     if not os.geteuid():
         os.chown(file, NOBODY, NOBODY)
     owner = (file.stat().st_uid, file.stat().st_gid)
-    complaints = check_reopening(kind, folder, open_subject(kind, folder).texts(), 0)
+    complaints = check_reopening(kind, folder, open_subject(kind, folder).list_texts(), 0)
     now = main_file(kind, folder).stat()
     mode = stat.S_IMODE(now.st_mode)
     complaints += [f"its mode became {mode:o}"] if mode != KEPT_MODE else []

@@ -33,7 +33,7 @@ AS_IT_IS = tuple(filling for filling in FILLINGS if "\n" not in filling and "<!-
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """One call of a store; `room` is the conversation, where there is one."""
 
     verb: Verb
@@ -63,28 +63,28 @@ class Writer:
         chance = zlib.crc32(f"{self.seed} {key} {version}".encode())
         return f"{key} v{version} {fillings[chance % len(fillings)]}."
 
-    def steps(self, most: int | None = None) -> list[Step]:
+    def steps(self, most: int | None = None) -> list[PlanStep]:
         verbs = ("add",) if self.adds_only else ROUNDS[self.family]
         count = self.count if most is None else min(most, self.count)
         return [self._step(n, verbs[n % len(verbs)]) for n in range(count)]
 
-    def _step(self, n: int, verb: Verb) -> Step:
+    def _step(self, n: int, verb: Verb) -> PlanStep:
         room = f"own-{self.worker}" if n % 2 else "shared"
         if self.adds_only:
             room = f"room-{n // ROOM:04}"
         if verb == "clear":
-            return Step("clear", f"own-{self.worker}", "")
+            return PlanStep("clear", f"own-{self.worker}", "")
         if verb == "add":
-            return Step("add", room, self._key(n), self.text(self._key(n), 0))
+            return PlanStep("add", room, self._key(n), self.text(self._key(n), 0))
         if verb == "update":
-            return Step("update", room, self._key(n - 1), self.text(self._key(n - 1), n))
-        return Step("delete", room, self._key(n - 4))
+            return PlanStep("update", room, self._key(n - 1), self.text(self._key(n - 1), n))
+        return PlanStep("delete", room, self._key(n - 4))
 
     def _key(self, n: int) -> str:
         return f"w{self.worker}k{n}"
 
 
-def find_allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
+def find_allowed(steps: Sequence[PlanStep], outcomes: Sequence[str]) -> Allowed:
     """Each key with the texts that may be found for it; None is "absent".
 
     A step that returned has happened. One that was refused, and the one under way when the
@@ -101,7 +101,7 @@ def find_allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
     return states
 
 
-def _effects(step: Step, rooms: Mapping[str, str]) -> list[tuple[str, str | None]]:
+def _effects(step: PlanStep, rooms: Mapping[str, str]) -> list[tuple[str, str | None]]:
     if step.verb == "clear":
         return [(key, None) for key, room in rooms.items() if room == step.room]
     return [(step.key, None if step.verb == "delete" else step.text)]

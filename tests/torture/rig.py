@@ -17,7 +17,7 @@ from tests.effort import LONG
 from tests.torture import checker
 from tests.torture.checker import Case
 from tests.torture.full_disk import Limit
-from tests.torture.injection import Job, threshold
+from tests.torture.injection import ChildJob, threshold
 from tests.torture.plan import Writer
 from tests.torture.subjects import KINDS, LIMITS, MOVES, WHOLE
 from tests.torture.worker import outcomes
@@ -35,7 +35,7 @@ ENVIRONMENT |= LIMITS | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def program(module: str, *arguments: object, under: Sequence[str] = ()) -> str:
-    """Run one of the rig's programs to its end and give what it printed."""
+    """Run one of the rig's programs to its end and return what it printed."""
     command = [*under, sys.executable, "-m", f"tests.torture.{module}", *map(str, arguments)]
     done = subprocess.run(
         command,
@@ -58,7 +58,7 @@ def write(writer: Writer, folder: Path) -> list[str]:
     return outcomes(program("worker", *fields).splitlines())
 
 
-def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
+def write_each(jobs: Sequence[ChildJob], folder: Path) -> list[list[str]]:
     """Run undisturbed workers that write one after the other; return the outcomes of each."""
     for job in jobs:
         Path(job.folder).mkdir(exist_ok=True)
@@ -87,10 +87,10 @@ def report(found: Mapping[str, list[str]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class HitChild:
     """What became of one child: its outcomes line by line, its end, and the line of the hit."""
 
-    job: Job
+    job: ChildJob
     said: list[str]
     pid: int
     status: int
@@ -98,12 +98,12 @@ class Hit:
 
 
 def inject(
-    jobs: Sequence[Job],
+    jobs: Sequence[ChildJob],
     what: str,
     calls: Sequence[str],
     folder: Path,
     under: Sequence[str] = (),
-) -> list[Hit]:
+) -> list[HitChild]:
     """Run the jobs under strace, which does `what` ("signal=KILL", "error=EIO") at the calls."""
     log, answers = folder / "strace.log", folder / "said"
     listed = listing(jobs, folder / "jobs.json")
@@ -115,14 +115,14 @@ def inject(
     ends = json.loads(program("injection", listed, answers, under=[*under, *strace]))
     lines = _hit_lines(log)
     return [
-        Hit(job, said, pid, status, lines.get(pid, ""))
+        HitChild(job, said, pid, status, lines.get(pid, ""))
         for job, said, (pid, status) in zip(
             jobs, read_outcomes(answers, len(jobs)), ends, strict=True
         )
     ]
 
 
-def listing(jobs: Sequence[Job] | Sequence[Limit], path: Path) -> Path:
+def listing(jobs: Sequence[ChildJob] | Sequence[Limit], path: Path) -> Path:
     path.write_text(json.dumps([asdict(job) for job in jobs]))
     return path
 
@@ -164,7 +164,7 @@ class Nth(NamedTuple):
 
 
 def count_calls(
-    jobs: Sequence[Job], calls: Sequence[str], folder: Path, under: Sequence[str] = ()
+    jobs: Sequence[ChildJob], calls: Sequence[str], folder: Path, under: Sequence[str] = ()
 ) -> list[list[Nth]]:
     """Name each call that each job, undisturbed, makes on its own folder."""
     hits = inject(jobs, "error=EIO", calls, folder, under)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from tests.torture.plan import Step
+from tests.torture.plan import PlanStep
 
 if TYPE_CHECKING:
     from tests.torture.subjects import Subject
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Save = Callable[[Path, bytes], None]
 
 
-class Sample:
+class TextFileSample:
     """Lines of text in one file; `save` replaces the file's content."""
 
     def __init__(self, path: Path, save: Save, *, locked: bool = True) -> None:
@@ -38,24 +38,24 @@ class Sample:
         finally:
             os.close(lock)
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         line = step.text.encode("unicode_escape") + b"\n"
         with self._lock():
             self.save(self.path, self.path.read_bytes() + line)
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         lines = self.path.read_bytes().splitlines()
         return [line.decode("unicode_escape") for line in lines]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
         pass
 
 
-class Database:
+class WriteAheadSample:
     """Rows in SQLite's write-ahead log, synced at each commit or not."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
@@ -66,15 +66,15 @@ class Database:
         self.connection.execute("PRAGMA wal_autocheckpoint = 4")
         self.connection.execute("CREATE TABLE IF NOT EXISTS lines (text TEXT)")
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         self.connection.execute("INSERT INTO lines VALUES (?)", (step.text,))
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         rows = self.connection.execute("SELECT text FROM lines ORDER BY rowid")
         return [str(text) for (text,) in rows]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -125,11 +125,11 @@ def save_in_place(path: Path, content: bytes) -> None:
 
 
 SAMPLES: dict[str, Callable[[Path], Subject]] = {
-    "sample-right": lambda path: Sample(path, save_rightly),
-    "sample-unsynced": lambda path: Sample(path, save_unsynced),
-    "sample-no_folder": lambda path: Sample(path, save_without_folder),
-    "sample-in_place": lambda path: Sample(path, save_in_place),
-    "sample-database": lambda path: Database(path, "FULL"),
-    "sample-database_normal": lambda path: Database(path, "NORMAL"),
-    "sample-unlocked": lambda path: Sample(path, save_under_own_name, locked=False),
+    "sample-right": lambda path: TextFileSample(path, save_rightly),
+    "sample-unsynced": lambda path: TextFileSample(path, save_unsynced),
+    "sample-no_folder": lambda path: TextFileSample(path, save_without_folder),
+    "sample-in_place": lambda path: TextFileSample(path, save_in_place),
+    "sample-database": lambda path: WriteAheadSample(path, "FULL"),
+    "sample-database_normal": lambda path: WriteAheadSample(path, "NORMAL"),
+    "sample-unlocked": lambda path: TextFileSample(path, save_under_own_name, locked=False),
 }

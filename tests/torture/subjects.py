@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from tests.torture.plan import Step
+from tests.torture.plan import PlanStep
 from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
@@ -44,49 +44,49 @@ MOVES = {"moves-md": "MEMORY.md", "moves-json": "memories.json"}
 
 
 class Subject(Protocol):
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         """Answer "ok", or "missing" when what the step speaks of is not there."""
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is there, in order."""
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         """Keys that the store's own record of changes knows; empty where there is none."""
 
     def close(self) -> None: ...
 
 
-class Conversations:
+class ConversationsSubject:
     def __init__(self, path: Path) -> None:
         self.store = ConversationStore(path)
         self.store.init()
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "clear":
             self.store.clear(step.room)
         else:
             self.store.add_exchange(step.room, step.text, f"re {step.text}")
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         rooms = sorted(summary.key for summary in self.store.summaries())
         return [text for room in rooms for text in exchanges(self.store.get_history(room))]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
         self.store.close()
 
 
-class Whole(Conversations):
+class WholeConversationsSubject(ConversationsSubject):
     """Conversations whose windows show one exchange each, and which keep all of them."""
 
     def __init__(self, path: Path) -> None:
         self.store = ConversationStore(path, settings=ONE_EXCHANGE)
         self.store.init()
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is kept, and that the feed knows as well."""
         fed = {one.id for one in self.store.changes_since(None, limit=10**6).found}
         rooms = sorted(summary.key for summary in self.store.summaries())
@@ -96,7 +96,7 @@ class Whole(Conversations):
         return [text for messages in kept for text in exchanges(messages)]
 
 
-class TakenOver(Whole):
+class TakenOverSubject(WholeConversationsSubject):
     """Conversations in a database that takes over what an older version left beside it."""
 
     def __init__(self, path: Path) -> None:
@@ -118,7 +118,7 @@ class Memories:
         self.store.init()
         self.ids: dict[str, str] = {}
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "add":
             self.ids[step.key] = self.store.add(step.text, step.room).id
             return "ok"
@@ -128,10 +128,10 @@ class Memories:
             return "ok" if self.store.update(self.ids[step.key], step.text) else "missing"
         return "ok" if self.store.delete(self.ids[step.key]) else "missing"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         return [memory.content for memory in self.store.get_all()]
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         texts = [change.after.content for change in self.store.changes() if change.after]
         return [text.split(" ", maxsplit=1)[0] for text in texts]
 
@@ -142,7 +142,7 @@ class Memories:
 class Moves(Memories):
     """A memory whose facts go to the older ones, come back changed, or are forgotten there."""
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         if step.verb == "add":
             memory = self.store.add(step.text, step.room)
             self.ids[step.key] = memory.id
@@ -151,11 +151,11 @@ class Moves(Memories):
             self.store.revive(self.ids[step.key])
         return super().perform(step)
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         """All that is there, and each fact in one of the two files alone."""
         older = MemoryFile(older_path(self.store.location), utc_now)
         left = older.page().facts if older.path.exists() else ()
-        return super().texts() + [fact.memory.content for fact in left]
+        return super().list_texts() + [fact.memory.content for fact in left]
 
 
 class Daily:
@@ -164,14 +164,14 @@ class Daily:
     def __init__(self, path: Path) -> None:
         self.log = DailyLog(path, now=lambda: TODAY)
 
-    def perform(self, step: Step) -> str:
+    def perform(self, step: PlanStep) -> str:
         self.log.append(step.text)
         return "ok"
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         return self.ENTRY.findall(self.log.read(TODAY.date()))
 
-    def recorded_keys(self) -> list[str]:
+    def list_recorded_keys(self) -> list[str]:
         return []
 
     def close(self) -> None:
@@ -179,9 +179,9 @@ class Daily:
 
 
 OPENERS: dict[str, Callable[[Path], Subject]] = {
-    "conversations": Conversations,
-    "whole": Whole,
-    "takeover": TakenOver,
+    "conversations": ConversationsSubject,
+    "whole": WholeConversationsSubject,
+    "takeover": TakenOverSubject,
     "memories": Memories,
     "moves": Moves,
     "daily": Daily,

@@ -24,7 +24,7 @@ from tests.torture.editors import (
     read,
     save,
     settle,
-    until,
+    wait_until,
 )
 from tests.torture.rig import ENVIRONMENT, ROOT
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -48,7 +48,7 @@ def start(program: str, path: Path, *arguments: object) -> subprocess.Popen[str]
 
 
 def finish(process: subprocess.Popen[str]) -> list[Any]:
-    """End a program's input, and give what it said."""
+    """End a program's input, and return what it said."""
     said, _ = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0
     return [json.loads(line) for line in said.splitlines()]
@@ -104,7 +104,7 @@ def desk(path: Path) -> Desk:
     return Desk(path)
 
 
-def without(text: str, *contents: str) -> str:
+def drop_facts(text: str, *contents: str) -> str:
     lines = text.splitlines(keepends=True)
     marks = [f"- {content} <!--" for content in contents]
     return "".join(line for line in lines if not line.startswith(tuple(marks)))
@@ -139,7 +139,7 @@ def test_a_fact_comes_back_while_a_process_runs_and_calls_nothing(path: Path, st
     with keep_store(path):
         assert "added by the keeper" in read(path)
         save(path, f"{buffer}\nmine\n", style)
-        assert until(lambda: "added by the keeper" in read(path), HANG_SECONDS) is not None
+        assert wait_until(lambda: "added by the keeper" in read(path), HANG_SECONDS) is not None
     assert "\nmine\n" in read(path)
     assert BEGINNING in read(path)
 
@@ -159,7 +159,7 @@ def test_a_fact_is_back_at_the_next_start(path: Path, style: str) -> None:
 def test_the_newest_fact_deleted_and_nothing_else_stays_deleted(desk: Desk, style: str) -> None:
     for content in ("one", "two", "three"):
         desk.store.add(content)
-    desk.save(without(desk.load(), "three"), style)
+    desk.save(drop_facts(desk.load(), "three"), style)
     assert desk.contents() == ["one", "two"]
     desk.store.add("four")
     assert desk.contents() == ["four", "one", "two"]
@@ -169,7 +169,7 @@ def test_the_newest_fact_deleted_and_nothing_else_stays_deleted(desk: Desk, styl
 def test_an_older_fact_deleted_with_other_edits_stays_deleted(desk: Desk, style: str) -> None:
     for content in ("one", "two", "three"):
         desk.store.add(content)
-    desk.save(without(desk.load(), "two") + "\nmine\n", style)
+    desk.save(drop_facts(desk.load(), "two") + "\nmine\n", style)
     assert desk.contents() == ["one", "three"]
 
 
@@ -180,14 +180,14 @@ def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_the_newer_comes_b
     desk.store.add("two")
     buffer = desk.load()
     desk.store.add("three")
-    desk.save(without(buffer, "one") + "\nmine\n")
+    desk.save(drop_facts(buffer, "one") + "\nmine\n")
     assert desk.contents() == ["three", "two"]
 
 
 def test_every_fact_deleted_and_nothing_else_stays_deleted(desk: Desk) -> None:
     for content in ("one", "two"):
         desk.store.add(content)
-    desk.save(without(desk.load(), "one", "two"))
+    desk.save(drop_facts(desk.load(), "one", "two"))
     assert desk.contents() == []
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, sample, together
-from tests.torture.campaign import NOTHING, Start, aim, complaints, jobs_at
+from tests.torture.campaign import NOTHING, Start, aim, find_complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
-from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
+from tests.torture.rig import USUAL, HitChild, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
 from tests.torture.test_power_cuts import MOST_CUTS, make_cases
 
@@ -30,7 +30,7 @@ STEPS = 10 if LONG else 2
 USUAL_KINDS = [kind for kind in KINDS if kind in USUAL]
 
 
-def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
+def bad_manners(hits: Sequence[HitChild]) -> dict[str, list[str]]:
     """What the workers said that nobody should, by the line at which each was hit."""
     found = {}
     for hit in hits:
@@ -55,7 +55,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     turns = [(Writer(kind, 1, STEPS), start(kind)) for kind in kinds]
     every_call = sorted({call for calls in FAULTS.values() for call in calls})
     bases = [copies(before.template, arena, 1, f"base-{one.kind}")[0] for one, before in turns]
-    undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
+    undisturbed = [ChildJob(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
     counted = count_calls(undisturbed, every_call, arena)
     groups = []
     for error, calls in FAULTS.items():
@@ -72,7 +72,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     # SQLite reads a page again or not, by what is in its cache: the last calls vary a little.
     missed = [one for one in hit if not one.line]
     assert len(missed) <= len(hit) // 50, "not every worker met its error"
-    assert report(bad_manners(hit)) + complaints(groups, arena) == ""
+    assert report(bad_manners(hit)) + find_complaints(groups, arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)
@@ -83,7 +83,7 @@ def test_an_error_at_each_call_of_a_first_use_loses_nothing(
     aims = aim([(Writer(kind, 1, 2), NOTHING) for kind in kinds], calls, arena)
     hits = inject([job for jobs in aims for job in jobs], "error=ENOSPC", calls, arena)
     assert all(hit.line for hit in hits), "not every worker met its error"
-    assert report(bad_manners(hits)) + complaints([(NOTHING, hits)], arena) == ""
+    assert report(bad_manners(hits)) + find_complaints([(NOTHING, hits)], arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)

@@ -12,7 +12,7 @@ from tests.effort import LONG, together
 from tests.torture.campaign import Start
 from tests.torture.checker import Case
 from tests.torture.full_disk import PAGE, Limit
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
 from tests.torture.rig import (
     USUAL,
@@ -66,7 +66,7 @@ def test_a_write_that_ends_at_any_byte_loses_nothing(
 ) -> None:
     starts = {kind: start(kind) for kind in kinds}
     bases = {kind: copies(starts[kind].template, arena, 1, f"base-{kind}")[0] for kind in kinds}
-    write_each([Job(Writer(kind, 1, STEPS), str(base)) for kind, base in bases.items()], arena)
+    write_each([ChildJob(Writer(kind, 1, STEPS), str(base)) for kind, base in bases.items()], arena)
     limits = []
     for kind, base in bases.items():
         most = max(path.stat().st_size for path in base.rglob("*") if path.is_file())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, together
-from tests.torture.campaign import NOTHING, Start, complaints, kill_again, kill_each
+from tests.torture.campaign import NOTHING, Start, find_complaints, kill_again, kill_each
 from tests.torture.plan import Writer
 from tests.torture.rig import KEPT, USUAL, program
 
@@ -45,7 +45,7 @@ def test_a_kill_at_each_system_call_of_a_first_use_loses_nothing(
     kinds: tuple[str, ...], arena: Path
 ) -> None:
     groups = kill_each([(Writer(kind, 1, 2), NOTHING) for kind in kinds], CALLS, arena)
-    assert complaints(groups, arena) == ""
+    assert find_complaints(groups, arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(KEPT), ids=" ".join)
@@ -53,7 +53,7 @@ def test_a_kill_at_each_system_call_of_a_later_use_loses_nothing(
     kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
     turns = [(Writer(kind, 1, STEPS), start(kind)) for kind in kinds]
-    assert complaints(kill_each(turns, CALLS, arena), arena) == ""
+    assert find_complaints(kill_each(turns, CALLS, arena), arena) == ""
 
 
 @pytest.mark.parametrize("kinds", together(USUAL), ids=" ".join)
@@ -64,4 +64,4 @@ def test_a_kill_while_another_kill_is_mended_loses_nothing(
     first = kill_each(turns, CALLS, arena, FIRST_KILLS)
     place = arena / "again"
     place.mkdir()
-    assert complaints(kill_again(first, CALLS, place), place) == ""
+    assert find_complaints(kill_again(first, CALLS, place), place) == ""

@@ -17,8 +17,8 @@ from threading import Thread
 from typing import NamedTuple
 
 from tests.effort import LONG
-from tests.postgres import SAFE, Server
-from tests.torture.editors import until
+from tests.postgres import SAFE, PostgresServer
+from tests.torture.editors import wait_until
 from tests.torture.space_server import OPERATIONS, REPEATABLE, read_all
 from turnleaf.assistant import Assistant
 from turnleaf.core.schedules import LEASE
@@ -127,7 +127,7 @@ def run_servers(address: str, folder: Path) -> Iterator[list[OneServer]]:
         for one in servers:
             one.start()
             killing.callback(one.kill)
-        assert until(lambda: all(one.path.exists() for one in servers), PATIENCE_SECONDS)
+        assert wait_until(lambda: all(one.path.exists() for one in servers), PATIENCE_SECONDS)
         yield servers
 
 
@@ -154,7 +154,7 @@ def make_left_runs(address: str) -> None:
     spaces.close()
 
 
-def harass(database: Server, servers: list[OneServer], count: Callable[[], int]) -> None:
+def harass(database: PostgresServer, servers: list[OneServer], count: Callable[[], int]) -> None:
     """Kill servers and the database, each after some more acknowledged writes."""
 
     def kill_database() -> None:
@@ -176,15 +176,15 @@ def harass(database: Server, servers: list[OneServer], count: Callable[[], int])
         is_first = False
         for fault in faults:
             goal = count() + LEAST_WRITES
-            assert until(lambda: count() >= goal, PATIENCE_SECONDS), "the load stands still"  # noqa: B023
+            assert wait_until(lambda: count() >= goal, PATIENCE_SECONDS), "the load stands still"  # noqa: B023
             fault()
     goal = count() + LEAST_WRITES
-    assert until(lambda: count() >= goal, PATIENCE_SECONDS), "nobody recovered"
+    assert wait_until(lambda: count() >= goal, PATIENCE_SECONDS), "nobody recovered"
 
 
 def test_every_acknowledged_write_is_there_once_and_each_schedule_ran_once(ground: Path) -> None:
     began = local_now()
-    database = Server(ground / "postgres", SAFE)
+    database = PostgresServer(ground / "postgres", SAFE)
     database.start()
     address = database.make_database("many")
     add_schedules(address)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.effort import LONG, sample
-from tests.torture.campaign import KILLED, Start, complaints, jobs_at
+from tests.torture.campaign import KILLED, Start, find_complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.places import main_file
 from tests.torture.plan import Writer
 from tests.torture.rig import (
@@ -68,13 +68,13 @@ def test_a_kill_at_each_system_call_on_a_bound_file_loses_nothing(
 ) -> None:
     before, writer = start(kind), Writer(kind, 1, STEPS)
     bases = copies(before.template, arena, 1, "base")
-    undisturbed = [Job(writer, str(base)) for base in bases]
+    undisturbed = [ChildJob(writer, str(base)) for base in bases]
     (counted,) = count_calls(undisturbed, CALLS, arena, bind(kind, bases, arena))
     jobs = jobs_at(counted, writer, before, arena, "case", lambda nth: nth.changes)
     under = bind(kind, [Path(job.folder) for job in jobs], arena)
     hits = inject(jobs, "signal=KILL", CALLS, arena, under)
     assert {hit.status for hit in hits} == {KILLED}
-    assert complaints([(before, hits)], arena, under) == ""
+    assert find_complaints([(before, hits)], arena, under) == ""
 
 
 @pytest.mark.parametrize("kind", SINGLE_FILES)
@@ -84,7 +84,7 @@ def test_a_power_cut_on_a_bound_file_loses_nothing(
     before, writer = start(kind), Writer(kind, 1, STEPS)
     (place,) = copies(before.template, arena, 1, "traced")
     disk = Disk(str(place), tree_of(place))
-    (calls,) = record([Job(writer, str(place))], arena, under=bind(kind, [place], arena))
+    (calls,) = record([ChildJob(writer, str(place))], arena, under=bind(kind, [place], arena))
     assert (
         report(
             check(

@@ -1,11 +1,11 @@
 """The rig's idea of what may be found after a crash."""
 
-from tests.torture.plan import Step, Writer, disorder, find_allowed, judge
+from tests.torture.plan import PlanStep, Writer, disorder, find_allowed, judge
 
-ADD = Step("add", "room", "w1k0", "w1k0 v0 one.")
-UPDATE = Step("update", "room", "w1k0", "w1k0 v1 two.")
-DELETE = Step("delete", "room", "w1k0")
-CLEAR = Step("clear", "room", "")
+ADD = PlanStep("add", "room", "w1k0", "w1k0 v0 one.")
+UPDATE = PlanStep("update", "room", "w1k0", "w1k0 v1 two.")
+DELETE = PlanStep("delete", "room", "w1k0")
+CLEAR = PlanStep("clear", "room", "")
 
 
 def test_two_equal_writers_write_the_same_and_no_text_twice() -> None:

@@ -13,7 +13,7 @@ from tests.torture.campaign import NOTHING, Start
 from tests.torture.checker import Case
 from tests.torture.cuts import Cut, cuts, lay_out, record, replay, tree_of
 from tests.torture.disk import Disk, Tree
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
 from tests.torture.rig import KEPT, USUAL, check, copies, report
 from tests.torture.trace import Call
@@ -47,7 +47,9 @@ def cut_everywhere(
         for name, (_, start) in zip(names, turns, strict=True)
     ]
     disks = [Disk(str(place), tree_of(place)) for place in places]
-    jobs = [Job(turn[0], str(place / inside)) for turn, place in zip(turns, places, strict=True)]
+    jobs = [
+        ChildJob(turn[0], str(place / inside)) for turn, place in zip(turns, places, strict=True)
+    ]
     cases = []
     for name, (writer, start), disk, place, calls in zip(
         names, turns, disks, places, record(jobs, folder), strict=True
@@ -98,7 +100,7 @@ def test_a_power_cut_after_somebody_was_killed_loses_nothing(
     """What the killed one had not synced is still not synced when the next one writes."""
     places = copies(None, arena, len(kinds), "first")
     firsts = [
-        Job(Writer(kind, 1, 2), str(place)) for kind, place in zip(kinds, places, strict=True)
+        ChildJob(Writer(kind, 1, 2), str(place)) for kind, place in zip(kinds, places, strict=True)
     ]
     killed = [
         (job, calls[:count], tree)
@@ -106,7 +108,7 @@ def test_a_power_cut_after_somebody_was_killed_loses_nothing(
         for count, tree in sample(list(find_unsynced(calls, Disk(job.folder))), MOST_KILLS)
     ]
     jobs = [
-        Job(replace(job.writer, worker=2), str(lay_out(tree, arena / f"killed-{number}")))
+        ChildJob(replace(job.writer, worker=2), str(lay_out(tree, arena / f"killed-{number}")))
         for number, (job, _, tree) in enumerate(killed)
     ]
     cases = []

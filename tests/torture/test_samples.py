@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.torture.campaign import MOST_HITS, NOTHING, complaints, kill_each
+from tests.torture.campaign import MOST_HITS, NOTHING, find_complaints, kill_each
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
-from tests.torture.injection import Job
+from tests.torture.injection import ChildJob
 from tests.torture.plan import Writer
 from tests.torture.rig import program
 from tests.torture.test_power_cuts import cut_everywhere
@@ -28,7 +28,7 @@ CALLS = ("write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "ftrunca
 
 
 def kills(kind: str, folder: Path, most: int = MOST_HITS) -> str:
-    return complaints(kill_each([(Writer(kind, 1, 3), NOTHING)], CALLS, folder, most), folder)
+    return find_complaints(kill_each([(Writer(kind, 1, 3), NOTHING)], CALLS, folder, most), folder)
 
 
 def crowd(kind: str, *numbers: object) -> Any:  # noqa: ANN401 - what a program printed
@@ -68,6 +68,6 @@ def test_the_simulated_disk_holds_what_the_real_one_does(arena: Path) -> None:
     place = arena / "place"
     place.mkdir()
     disk = Disk(str(place))
-    (calls,) = record([Job(Writer("sample-database", 1, 12), str(place))], arena)
+    (calls,) = record([ChildJob(Writer("sample-database", 1, 12), str(place))], arena)
     assert list(cuts(calls, disk))
     assert disk.tree() == tree_of(place)

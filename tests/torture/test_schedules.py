@@ -15,7 +15,7 @@ import pytest
 from tests.effort import LONG
 from tests.standins.scripted_model import ScriptedModel
 from tests.torture.children import start
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, Run, Schedule, as_of_now
@@ -77,7 +77,7 @@ def add_schedules(folder: DataFolder) -> list[Schedule]:
 
 
 def check_after_kill(folder: DataFolder) -> set[str]:
-    """See that the file is whole and what was begun is marked; give the ids of such runs."""
+    """See that the file is whole and what was begun is marked; return the ids of such runs."""
     runs = [run for one in ScheduleStore(folder.schedules).get_all() for run in one.runs]
     assert {as_of_now(run, LATER).state for run in runs} <= {"interrupted", "done"}
     return {run.id for run in runs}
@@ -125,9 +125,9 @@ def take_part(folder: DataFolder, runners: int, pipe: int) -> None:
     assistant = open_assistant(folder, lambda: DUE)
     # Whoever begins before the others are there finds nobody to compete with.
     folder.path.with_name(f"ready-{os.getpid()}").touch()
-    until(lambda: len([*folder.path.parent.glob("ready-*")]) == runners, DEADLINE_SECONDS)
+    wait_until(lambda: len([*folder.path.parent.glob("ready-*")]) == runners, DEADLINE_SECONDS)
     with Runner(assistant, {"slack": deliver}, every_seconds=0.01):
-        until(lambda: is_all_done(folder), DEADLINE_SECONDS)
+        wait_until(lambda: is_all_done(folder), DEADLINE_SECONDS)
 
 
 def is_all_done(folder: DataFolder) -> bool:

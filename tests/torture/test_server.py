@@ -14,10 +14,10 @@ from typing import ClassVar, NamedTuple, Self
 
 from bench.server import (
     PATIENCE_SECONDS,
-    Outcome,
-    Refusal,
-    ServerProcess,
-    Visitor,
+    BenchServer,
+    ClientOutcome,
+    LoadClient,
+    RequestRefused,
     crowd,
     fill_folder,
     find_altered,
@@ -25,7 +25,7 @@ from bench.server import (
     run_server,
 )
 from tests.effort import LONG
-from tests.torture.editors import pause, until
+from tests.torture.editors import pause, wait_until
 
 GUESTS = 50 if LONG else 10
 LOAD_SECONDS = 10 * 60 if LONG else 0.5
@@ -41,10 +41,10 @@ GROWTH_MEGABYTES = 15
 QUESTIONS = ("客廳的檯燈在哪裡？", "Where did Anna put the kettle?", "誰有備用鑰匙？")
 
 
-class Guest(Visitor):
+class Guest(LoadClient):
     """A client that also talks, listens for a moment, and goes away without a word."""
 
-    SHARES: ClassVar[dict[str, int]] = {**Visitor.SHARES, "chat": 5, "listen": 3, "leave": 7}
+    SHARES: ClassVar[dict[str, int]] = {**LoadClient.SHARES, "chat": 5, "listen": 3, "leave": 7}
 
     def chat(self) -> None:
         """Hear an answer to its end, unless too many are talking."""
@@ -52,13 +52,13 @@ class Guest(Visitor):
             heard = answer.read()
             is_busy = answer.status == 503 and "Retry-After" in answer.headers
             if not is_busy and b"event: done" not in heard:
-                raise Refusal(heard.decode())
+                raise RequestRefused(heard.decode())
 
     def listen(self) -> None:
         """Hear the first event, and go."""
         with self._ask("GET", "/api/events") as answer:
             if answer.status != 200:
-                raise Refusal(answer.read().decode())
+                raise RequestRefused(answer.read().decode())
             if answer.readline() != b"event: hello\n":
                 raise ConnectionError
 
@@ -88,12 +88,12 @@ class Guest(Visitor):
             yield line.getresponse()
 
 
-class Load:
+class GuestThreads:
     """Guests who ask at once, from threads, for as long as the block lasts."""
 
-    def __init__(self, server: ServerProcess, number: int) -> None:
+    def __init__(self, server: BenchServer, number: int) -> None:
         seeds = range(number * GUESTS, (number + 1) * GUESTS)
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[ClientOutcome] = []
         self._guests = [Guest(server.port, seed) for seed in seeds]
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -128,7 +128,7 @@ class Resources(NamedTuple):
     files: int
 
 
-def measure(server: ServerProcess) -> Resources:
+def measure(server: BenchServer) -> Resources:
     process = Path("/proc", str(server.process.pid))
     opened = [target(one) for one in (process / "fd").iterdir()]
     sockets = sum(one.startswith("socket:") for one in opened)
@@ -143,27 +143,27 @@ def target(descriptor: Path) -> str:
         return ""
 
 
-def megabytes(server: ServerProcess) -> float:
+def megabytes(server: BenchServer) -> float:
     """Return the memory that a process has now."""
     words = Path("/proc", str(server.process.pid), "status").read_text("ascii").split()
     return int(words[words.index("VmRSS:") + 1]) / 1024
 
 
-def endure(server: ServerProcess, number: int) -> tuple[Load, list[float]]:
+def endure(server: BenchServer, number: int) -> tuple[GuestThreads, list[float]]:
     """Request everything, from many clients at once; return that load and the memory meanwhile."""
     sizes: list[float] = []
-    with Load(server, number) as load:
+    with GuestThreads(server, number) as load:
         for _ in range(SAMPLES):
             pause(LOAD_SECONDS / SAMPLES)
             sizes.append(megabytes(server))
         # On a busy machine little is done in so many seconds.
-        assert until(lambda: load.writes >= LEAST_WRITES, SETTLE_SECONDS) is not None
+        assert wait_until(lambda: load.writes >= LEAST_WRITES, SETTLE_SECONDS) is not None
     if LONG or number > 1:
         come_and_go(server)
     return load, sizes
 
 
-def come_and_go(server: ServerProcess) -> None:
+def come_and_go(server: BenchServer) -> None:
     """Leave and listen so often that one thread or file left over by each would be too many."""
     guest = Guest(server.port, -2)
     for _ in range(WORKER_THREADS + 10):
@@ -171,9 +171,9 @@ def come_and_go(server: ServerProcess) -> None:
         guest.listen()
 
 
-def settle(server: ServerProcess, sockets: int, files: int) -> Resources:
+def settle(server: BenchServer, sockets: int, files: int) -> Resources:
     """Return what a server holds once its guests have gone and their last messages are written."""
-    until(
+    wait_until(
         lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS
     )
     return measure(server)
@@ -201,13 +201,13 @@ def test_a_second_load_leaves_no_more_than_the_first(ground: Path) -> None:
 
 def test_what_a_killed_server_acknowledged_is_there_when_it_runs_again(ground: Path) -> None:
     place = fill_folder(ground, FACTS, NOTES)
-    outcomes: list[Outcome] = []
+    outcomes: list[ClientOutcome] = []
     for number in range(1, KILLS + 1):
-        with run_server(place) as server, Load(server, number) as load:
-            is_enough = until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
+        with run_server(place) as server, GuestThreads(server, number) as load:
+            is_enough = wait_until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
             server.process.kill()
         assert is_enough is not None
-        assert [error for error in load.errors if ": Refusal:" in error] == []
+        assert [error for error in load.errors if f": {RequestRefused.__name__}:" in error] == []
         outcomes += load.outcomes
         with run_server(place) as again:
             guest = Guest(again.port, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.older import archive
-from tests.torture.campaign import Start, aim, complaints, kill_again, kill_each
+from tests.torture.campaign import Start, aim, find_complaints, kill_again, kill_each
 from tests.torture.plan import Writer
 from tests.torture.rig import copies, inject, report
 from tests.torture.test_faults import NAMING, WRITING, bad_manners
@@ -39,7 +39,7 @@ def older(start: Callable[[str], Start], arena: Path) -> Start:
 
 def test_a_kill_at_each_system_call_loses_and_doubles_nothing(older: Start, arena: Path) -> None:
     groups = kill_each([(Writer(KIND, 1, 1), older)], CALLS, arena)
-    assert complaints(groups, arena) == ""
+    assert find_complaints(groups, arena) == ""
     assert all(len(copies_in(Path(hit.job.folder))) == 2 for _, hits in groups for hit in hits)
 
 
@@ -47,7 +47,7 @@ def test_a_kill_while_another_kill_is_mended_loses_nothing(older: Start, arena: 
     first = kill_each([(Writer(KIND, 1, 1), older)], CALLS, arena, FIRST_KILLS)
     place = arena / "again"
     place.mkdir()
-    assert complaints(kill_again(first, CALLS, place), place) == ""
+    assert find_complaints(kill_again(first, CALLS, place), place) == ""
 
 
 def test_a_power_cut_at_any_instant_loses_and_doubles_nothing(older: Start, arena: Path) -> None:
@@ -62,7 +62,7 @@ def test_an_error_at_each_call_is_refused_and_loses_nothing(
     (jobs,) = aim([(Writer(KIND, 1, 1), older)], calls, arena)
     hits = inject(jobs, f"error={error}", calls, arena)
     assert all(hit.line for hit in hits), "not every worker met its error"
-    assert report(bad_manners(hits)) + complaints([(older, hits)], arena) == ""
+    assert report(bad_manners(hits)) + find_complaints([(older, hits)], arena) == ""
 
 
 def copies_in(folder: Path) -> list[Path]:

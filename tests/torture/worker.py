@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.torture.plan import Step, Writer
+from tests.torture.plan import PlanStep, Writer
 from tests.torture.subjects import Subject, open_subject
 from turnleaf.errors import TurnleafError
 
@@ -42,7 +42,7 @@ def _open(kind: str, folder: Path, say: Say) -> Subject | None:
     return None
 
 
-def outcome(subject: Subject, step: Step) -> str:
+def outcome(subject: Subject, step: PlanStep) -> str:
     try:
         return subject.perform(step)
     except Exception as error:

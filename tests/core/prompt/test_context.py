@@ -37,7 +37,7 @@ def make_answer_hit(text: str, number: int) -> Hit:
     return make_hit(text, number, speaker="assistant", trust="assistant")
 
 
-def texts(hits: list[Hit]) -> list[str]:
+def list_texts(hits: list[Hit]) -> list[str]:
     return [hit.text for hit in hits]
 
 
@@ -87,7 +87,7 @@ def test_who_asks_the_same_again_finds_neither_the_question_nor_that_nothing_was
         make_answer_hit("This is remembered about it:\n- The lamp is called Ming.", 3),
         make_hit("The lamp is called Ming.", 4),
     ]
-    assert texts(choose(QUESTION, hits)) == ["The lamp is called Ming."]
+    assert list_texts(choose(QUESTION, hits)) == ["The lamp is called Ming."]
 
 
 def test_a_statement_comes_before_an_answer_that_repeats_it() -> None:
@@ -179,7 +179,7 @@ def test_what_stands_beside_hits_is_taken_before_something_else_of_the_same_scor
     after = make_hit("after", 3, score=0.4, parent=2)
     same_day = make_hit("same day", 9, score=0.4, parent=8)
     ordered = put_clusters_first([best, alone, same_day, after])
-    assert texts(ordered) == ["best", "after", "same day", "alone"]
+    assert list_texts(ordered) == ["best", "after", "same day", "alone"]
 
 
 def test_a_prompt_is_filled_by_both_sides_also_where_words_count_alone() -> None:
@@ -187,7 +187,7 @@ def test_a_prompt_is_filled_by_both_sides_also_where_words_count_alone() -> None
     meant = make_hit(
         "what we drink in the morning", 5, score=0.6, bm25=0.3, vector=0.7, blended=0.6
     )
-    assert texts(put_clusters_first([named, meant])) == [meant.text, named.text]
+    assert list_texts(put_clusters_first([named, meant])) == [meant.text, named.text]
 
 
 def test_what_is_far_below_the_best_is_left_out_however_much_room_there_is() -> None:
@@ -200,7 +200,7 @@ def test_what_is_far_below_the_best_is_left_out_however_much_room_there_is() -> 
 def test_a_note_that_fits_best_stays_before_the_messages_of_a_conversation() -> None:
     note = replace(PLAIN, source="daily", text="note", conversation=None, message=None, score=0.9)
     pair = [make_hit("one", 1, score=0.5), make_hit("two", 2, score=0.5, parent=1)]
-    assert texts(put_clusters_first([note, *pair])) == ["note", "one", "two"]
+    assert list_texts(put_clusters_first([note, *pair])) == ["note", "one", "two"]
 
 
 def test_what_is_too_long_does_not_keep_the_next_out() -> None:

@@ -81,7 +81,7 @@ bilingual = st.lists(st.sampled_from(SCRAPS), max_size=10).map("".join)
 anything = st.text(max_size=60) | texts | bilingual
 
 
-class Table:
+class TermsTable:
     """One text at a time in a real full-text table."""
 
     def __init__(self) -> None:
@@ -106,8 +106,8 @@ class Table:
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
-    return Table()
+def table() -> TermsTable:
+    return TermsTable()
 
 
 def query_terms(query: str) -> set[str]:
@@ -546,14 +546,14 @@ def test_what_is_affordable_is_rare_bounded_and_never_nothing(
 @given(anything)
 @example("".join(SYNTAX))
 @example("".join(STRANGE))
-def test_every_term_is_one_token_of_the_full_text_index(table: Table, text: str) -> None:
+def test_every_term_is_one_token_of_the_full_text_index(table: TermsTable, text: str) -> None:
     table.hold(text)
     assert table.tokens == terms(text)
     for term in set(terms(text)):
         assert table.has(any_of([term]))
 
 
-def test_every_letter_and_sign_there_is_survives_the_full_text_index(table: Table) -> None:
+def test_every_letter_and_sign_there_is_survives_the_full_text_index(table: TermsTable) -> None:
     blocks = (range(0x3400), range(0xA000, 0xAC00), range(0xF900, 0x12000), range(0x1E000, 0x20000))
     for block in blocks:
         text = " ".join(f"{chr(code)} a{chr(code)}b 茶{chr(code)}燈" for code in block)
@@ -565,7 +565,7 @@ def test_every_letter_and_sign_there_is_survives_the_full_text_index(table: Tabl
 @given(anything)
 @example('" OR "')
 @example("的 tea*")
-def test_no_query_is_syntax(table: Table, text: str) -> None:
+def test_no_query_is_syntax(table: TermsTable, text: str) -> None:
     query = parse_query(text)
     table.hold("nothing of the kind")
     if query.terms:
@@ -575,7 +575,7 @@ def test_no_query_is_syntax(table: Table, text: str) -> None:
 
 @thorough
 @given(anything)
-def test_every_text_with_a_word_is_found_by_itself(table: Table, text: str) -> None:
+def test_every_text_with_a_word_is_found_by_itself(table: TermsTable, text: str) -> None:
     query = parse_query(text)
     assert bool(query.terms) == bool(terms(text))
     assume(query.terms)

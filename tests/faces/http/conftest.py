@@ -51,7 +51,7 @@ Serve = Callable[..., RunningServer]
 def serving(
     assistant: Assistant, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[str]:
-    """Serve an assistant from a thread; give the address."""
+    """Serve an assistant from a thread; return the address."""
     ready = threading.Event()
     with closing(listen(LOOPBACK, 0)) as listener:
         port = listener.getsockname()[1]

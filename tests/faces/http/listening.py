@@ -67,7 +67,7 @@ def send_message(url: str, message: str, **more: object) -> list[ServerEvent]:
         return list(heard)
 
 
-def one(heard: Iterator[ServerEvent] | list[ServerEvent], name: str) -> Any:  # noqa: ANN401 - by event
+def find_event(heard: Iterator[ServerEvent] | list[ServerEvent], name: str) -> Any:  # noqa: ANN401 - by event
     """Return the data of the first event of that name."""
     return next(told.data for told in heard if told.name == name)
 

@@ -22,8 +22,8 @@ from tests.faces.http.listening import (
     EndlessModel,
     PausingModel,
     ask,
+    find_event,
     make_client,
-    one,
     send_message,
     wait_for_turns,
 )
@@ -235,7 +235,7 @@ def test_what_is_remembered_here_is_in_the_next_prompt_of_the_chat(
         else answer.choices[0].message.content
     )
     assert text == "已記住：客廳的燈叫做小明\n\n好"
-    facts = one(send_message(server.url, "燈叫什麼？"), "memories")["facts"]
+    facts = find_event(send_message(server.url, "燈叫什麼？"), "memories")["facts"]
     assert [fact["content"] for fact in facts] == ["客廳的燈叫做小明"]
     assert "客廳的燈叫做小明" in model.prompts[-1].system
 

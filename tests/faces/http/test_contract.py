@@ -39,7 +39,7 @@ LOG = "# 2026-01-02\n\n- 08:30 換了客廳的燈泡\n"
 
 
 @dataclass(slots=True)
-class Trial:
+class ContractTrial:
     """What was asked of a server, and what was wrong with its answers."""
 
     operations: set[str] = field(default_factory=set)
@@ -47,9 +47,9 @@ class Trial:
     complaints: list[str] = field(default_factory=list)
 
 
-def try_operations(server: RunningServer, wanted: set[str]) -> Trial:
+def try_operations(server: RunningServer, wanted: set[str]) -> ContractTrial:
     """Ask for what the description of these operations allows, and for some that it forbids."""
-    result = Trial()
+    result = ContractTrial()
     for event in engine.from_schema(load_schema(server, wanted)).execute():
         match event:
             case events.ScenarioFinished():
@@ -75,7 +75,7 @@ def load_schema(server: RunningServer, wanted: set[str]) -> Any:  # noqa: ANN401
     return schemathesis.openapi.from_url(f"{server.url}/openapi.json", config=config)
 
 
-def note(recorder: ScenarioRecorder, result: Trial) -> None:
+def note(recorder: ScenarioRecorder, result: ContractTrial) -> None:
     for number, case in recorder.cases.items():
         asked = recorder.interactions[number].request
         result.operations.add(case.value.operation.label)

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.faces.http.conftest import RunningServer, serving
-from tests.faces.http.listening import ask, one, send_message
+from tests.faces.http.listening import ask, find_event, send_message
 from turnleaf.assistant import Assistant
 from turnleaf.core import conversation_formats as transcripts
 from turnleaf.core.messages import Message
@@ -19,7 +19,7 @@ from turnleaf.settings import DataFolder
 ROOT = "/api/conversations"
 
 
-def everything_in(folder: Path) -> bytes:
+def read_everything_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
@@ -32,7 +32,7 @@ def talk(server: RunningServer, key: str, *questions: str) -> list[int]:
     return ids
 
 
-def texts(page: dict[str, Any]) -> list[str]:
+def list_texts(page: dict[str, Any]) -> list[str]:
     return [each["content"] for each in page["messages"]]
 
 
@@ -213,16 +213,16 @@ def test_what_cannot_be_changed_is_refused(
 def test_another_version_is_shown_when_it_is_chosen(
     server: RunningServer, client: httpx2.Client
 ) -> None:
-    first = one(send_message(server.url, "客廳的燈？", key="web:1"), "done")
+    first = find_event(send_message(server.url, "客廳的燈？", key="web:1"), "done")
     send_message(server.url, "And the kitchen?", key="web:1")
-    edited = one(send_message(server.url, "臥室的燈？", key="web:1", after=0), "done")
+    edited = find_event(send_message(server.url, "臥室的燈？", key="web:1", after=0), "done")
     assert isinstance(edited["answer"], int)
     page = client.get(f"{ROOT}/web:1").json()
-    assert texts(page)[0] == "臥室的燈？"
+    assert list_texts(page)[0] == "臥室的燈？"
     assert page["messages"][0]["versions"] == [first["question"], edited["question"]]
     chosen = client.post(f"{ROOT}/web:1/path", json={"message": first["question"]})
     assert (chosen.status_code, chosen.content) == (204, b"")
-    assert texts(client.get(f"{ROOT}/web:1").json())[::2] == ["客廳的燈？", "And the kitchen?"]
+    assert list_texts(client.get(f"{ROOT}/web:1").json())[::2] == ["客廳的燈？", "And the kitchen?"]
     for wrong in (10**9, 2**63 - 1):
         answer = client.post(f"{ROOT}/web:1/path", json={"message": wrong})
         assert answer.status_code == 404
@@ -299,7 +299,7 @@ def test_an_erased_conversation_is_gone_to_the_last_byte(data: Path) -> None:
         assert ask("GET", f"{url}{ROOT}/web:1").status_code == 404
         assert assistant.learning.count_queued("web:1") == 0
         assert ask("GET", f"{url}{ROOT}/web:2").status_code == 200
-    assert "芝麻".encode() not in everything_in(data)
+    assert "芝麻".encode() not in read_everything_in(data)
 
 
 def test_an_unknown_conversation_is_not_found(client: httpx2.Client) -> None:
@@ -319,7 +319,7 @@ def test_an_unknown_conversation_is_not_found(client: httpx2.Client) -> None:
 def test_a_private_conversation_is_there_until_it_ends(
     server: RunningServer, client: httpx2.Client
 ) -> None:
-    key = one(send_message(server.url, "暗號是芝麻", private=True), "start")["key"]
+    key = find_event(send_message(server.url, "暗號是芝麻", private=True), "start")["key"]
     found = client.get(f"{ROOT}/{key}").json()
     assert found["private"] is True
     assert [each["role"] for each in found["messages"]] == ["user", "assistant"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import subprocess
-import sys
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import RunningServer, Serve
-from tests.faces.http.listening import Heard, ServerEvent, ask, listening, one, send_message
+from tests.faces.forking import run
+from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve
+from tests.faces.http.listening import Heard, ServerEvent, ask, find_event, listening, send_message
 from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
@@ -39,19 +39,16 @@ def wait_for_facts(heard: Heard, count: int) -> Any:  # noqa: ANN401 - an event'
     return next(data for data in told if data["facts"] == count)
 
 
-async def until(subscriber: Subscriber, name: bytes) -> bytes:
+async def wait_for_event(subscriber: Subscriber, name: bytes) -> bytes:
     """Wait for the event of a name."""
     while (event := await subscriber.next()) and not event.startswith(b"event: %b\n" % name):
         """Something else changed as well."""
     return event or b""
 
 
-def by_another_process(server: RunningServer, *arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "turnleaf", "--data-dir", str(server.folder), *arguments],
-        check=True,
-        capture_output=True,
-    )
+def run_another_process(server: RunningServer, *arguments: str) -> None:
+    code, _, errors = run(("--data-dir", str(server.folder), *arguments), b"", os.environ)
+    assert code == 0, errors
 
 
 # What is told.
@@ -60,7 +57,7 @@ def by_another_process(server: RunningServer, *arguments: str) -> None:
 def test_a_change_by_another_process_is_told(server: RunningServer, client: httpx2.Client) -> None:
     server.assistant.memory.add("貓叫做米米")
     with subscribe(server) as heard:
-        by_another_process(server, "remember", "客廳的燈叫做小明")
+        run_another_process(server, "remember", "客廳的燈叫做小明")
         told = wait_for_facts(heard, 2)
     assert told["etag"] == client.get("/api/memory/main").headers["etag"]
 
@@ -80,26 +77,26 @@ def test_a_change_by_an_editor_or_a_page_is_told(
 def test_what_waits_is_told(server: RunningServer) -> None:
     with subscribe(server) as heard:
         server.assistant.pending.add("老闆要求每天轉帳")
-        assert one(heard, "pending") == {"count": 1}
+        assert find_event(heard, "pending") == {"count": 1}
 
 
 def test_a_note_by_another_process_or_an_editor_is_told(server: RunningServer) -> None:
     daily = server.assistant.daily
     with subscribe(server) as heard:
-        by_another_process(server, "log", "換了客廳的燈泡")
-        assert one(heard, "daily") == {}
+        run_another_process(server, "log", "換了客廳的燈泡")
+        assert find_event(heard, "daily") == {}
         (daily.location / "2026-01-02.md").write_text("- 小明壞了\n", "utf-8")
-        assert one(heard, "daily") == {}
+        assert find_event(heard, "daily") == {}
         (daily.location / "2026-01-02.md").unlink()
-        assert one(heard, "daily") == {}
+        assert find_event(heard, "daily") == {}
 
 
 def test_changed_settings_are_told(server: RunningServer, client: httpx2.Client) -> None:
     with subscribe(server) as heard:
         client.put("/api/memory/config", json={"autoExtract": False})
-        assert one(heard, "settings") == {}
+        assert find_event(heard, "settings") == {}
         server.assistant.folder.config.unlink()
-        assert one(heard, "settings") == {}
+        assert find_event(heard, "settings") == {}
 
 
 def test_the_progress_of_the_index_is_told_and_asked_for(data: Path) -> None:
@@ -129,14 +126,14 @@ def test_what_is_learned_in_the_background_is_announced(serve: Serve) -> None:
     send_message(server.url, "這封信說什麼？", key="web:2", documents=documents)
     with subscribe(server) as heard:
         send_message(server.url, "我搬到高雄了", key="web:1")
-        [told] = one(heard, "learnt")["facts"]
+        [told] = find_event(heard, "learnt")["facts"]
         assert (told["action"], told["quote"]) == ("superseded", "我搬到高雄")
         assert told["fact"]["content"] == "我住在高雄"
         assert (told["before"]["id"], told["conversation"]) == (before.id, "web:1")
         assert told["change"] == server.assistant.memory.changes()[-1].n
         model.facts = [[letter]]
         server.assistant.flush("web:2")
-        [told] = one(heard, "learnt")["facts"]
+        [told] = find_event(heard, "learnt")["facts"]
         assert (told["action"], told["fact"]["content"]) == ("waiting", "每天轉帳")
         assert (told["before"], told["change"]) == (None, None)
         assert told["conversation"] == "web:2"
@@ -146,9 +143,9 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: RunningS
     with subscribe(server) as heard:
         server.memory.unlink()
         server.memory.mkdir()
-        assert "MEMORY.md" in one(heard, "problem")["message"]
+        assert "MEMORY.md" in find_event(heard, "problem")["message"]
         server.assistant.folder.config.unlink()
-        assert one(heard, "settings") == {}
+        assert find_event(heard, "settings") == {}
         server.memory.rmdir()
 
 
@@ -158,7 +155,7 @@ def test_what_was_learned_is_told_although_the_record_cannot_be_read(data: Path)
         subscriber = feed.subscribe()
         with feed:
             await asyncio.to_thread(assistant.daily.append, "換了客廳的燈泡")
-            return await until(subscriber, b"learnt")
+            return await wait_for_event(subscriber, b"learnt")
 
     model = ScriptedModel(facts=[[make_fact("我住在高雄", "我搬到高雄了")]])
     with Assistant(DataFolder(data, "a test"), model=model) as assistant:
@@ -167,7 +164,7 @@ def test_what_was_learned_is_told_although_the_record_cannot_be_read(data: Path)
         record = assistant.memory.location.with_name("changes.jsonl")
         record.rename(record.with_suffix(".away"))
         record.mkdir()
-        told = asyncio.run(asyncio.wait_for(listen(), 30))
+        told = asyncio.run(asyncio.wait_for(listen(), DEADLINE_SECONDS))
         record.rmdir()
         record.with_suffix(".away").rename(record)
     assert "我住在高雄" in told.decode()
@@ -184,7 +181,7 @@ def test_what_goes_wrong_is_told_without_secrets_and_places(
     model.facts = [ModelError(wrong)]
     with subscribe(server) as heard, caplog.at_level(logging.WARNING, "turnleaf"):
         server.assistant.flush("web:1")
-        message = one(heard, "problem")["message"]
+        message = find_event(heard, "problem")["message"]
     assert message.startswith("cannot read MEMORY.md or x.pem with [")
     assert message.endswith("] at http://h:1/v1; try again")
     [logged] = [one for one in caplog.messages if one.startswith("in the background: ")]
@@ -199,8 +196,8 @@ def test_what_goes_wrong_is_told_each_in_their_language(serve: Serve) -> None:
     model.facts = [ModelError("the question is empty; type some text")]
     with subscribe(server) as heard, subscribe(server, "zh-TW") as others:
         server.assistant.flush("web:1")
-        assert one(heard, "problem")["message"] == "the question is empty; type some text"
-        assert "還沒有輸入問題" in one(others, "problem")["message"]
+        assert find_event(heard, "problem")["message"] == "the question is empty; type some text"
+        assert "還沒有輸入問題" in find_event(others, "problem")["message"]
 
 
 # Who listens.
@@ -219,7 +216,7 @@ def test_a_slow_listener_is_dropped_and_nobody_waits_for_them(data: Path) -> Non
         return heard, [await slow.next()]
 
     with Assistant(DataFolder(data, "a test")) as assistant:
-        heard, late = asyncio.run(asyncio.wait_for(listen(), 30))
+        heard, late = asyncio.run(asyncio.wait_for(listen(), DEADLINE_SECONDS))
     assert len(heard) == MOST_WAITING + 2
     assert heard[-1] == b"event: settings\ndata: {}\n\n"
     assert late == [None]
@@ -246,4 +243,4 @@ def test_who_listens_is_let_go_at_the_end(data: Path) -> None:
         return await subscriber.next()
 
     with Assistant(DataFolder(data, "a test")) as assistant:
-        assert asyncio.run(asyncio.wait_for(listen(), 30)) is None
+        assert asyncio.run(asyncio.wait_for(listen(), DEADLINE_SECONDS)) is None

@@ -9,12 +9,13 @@ import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 
 import httpx2
 import pytest
 
 from tests.faces.http.conftest import (
+    DEADLINE_SECONDS,
     RunningServer,
     Serve,
     calling,
@@ -295,11 +296,13 @@ def test_the_pool_of_a_database_is_measured(tmp_path: Path) -> None:
 
 def test_a_look_that_hangs_is_waited_for_by_nobody_and_not_begun_twice() -> None:
     looks: list[Event] = []
+    begun = Semaphore(0)
 
     def hang() -> str:
         go_on = Event()
         looks.append(go_on)
-        go_on.wait(60)
+        begun.release()
+        assert go_on.wait(DEADLINE_SECONDS)
         return f"look {len(looks)}"
 
     async def ask() -> None:
@@ -309,14 +312,16 @@ def test_a_look_that_hangs_is_waited_for_by_nobody_and_not_begun_twice() -> None
             time[0] += 10 * FRESH_SECONDS
             with pytest.raises(TimeoutError):
                 await shared.get(0.001)
+        assert begun.acquire(timeout=DEADLINE_SECONDS)
         assert len(looks) == 1
         looks[0].set()
-        assert await shared.get(60) == "look 1"
-        assert await shared.get(60) == "look 1"
+        assert await shared.get(DEADLINE_SECONDS) == "look 1"
+        assert await shared.get(DEADLINE_SECONDS) == "look 1"
         time[0] += FRESH_SECONDS
         with pytest.raises(TimeoutError):
             await shared.get(0.001)
+        assert begun.acquire(timeout=DEADLINE_SECONDS)
         looks[1].set()
-        assert await shared.get(60) == "look 2"
+        assert await shared.get(DEADLINE_SECONDS) == "look 2"
 
     asyncio.run(ask())

@@ -45,7 +45,7 @@ BACKENDS: dict[str, Callable[[Path], Stores]] = {
 }
 
 
-class People:
+class SpacesServer:
     """A server with spaces, and clients with tokens."""
 
     def __init__(self, url: str, own: Assistant) -> None:
@@ -71,22 +71,22 @@ class People:
 @contextmanager
 def serve_people(
     home: Path, backend: str, model: ScriptedModel | None = None, token: str | None = None
-) -> Iterator[People]:
+) -> Iterator[SpacesServer]:
     with make_data_folder(home) as folder:
         stores = BACKENDS[backend](folder)
         stores.config.change({"model": "recall", "embeddings": False})
         with closing(Assistant(stores, model=model)) as own, serving(own, token=token) as url:
-            yield People(url, own)
+            yield SpacesServer(url, own)
 
 
 @pytest.fixture(params=BACKENDS if LONG else ["files", "postgres"])
-def people(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[People]:
+def people(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SpacesServer]:
     with serve_people(tmp_path, request.param) as found:
         yield found
 
 
 @pytest.fixture
-def on_files(tmp_path: Path) -> Iterator[People]:
+def on_files(tmp_path: Path) -> Iterator[SpacesServer]:
     with serve_people(tmp_path, "files") as found:
         yield found
 
@@ -189,7 +189,7 @@ class Walk:
         )
 
 
-def test_no_route_shows_or_changes_anything_of_another_space(people: People) -> None:
+def test_no_route_shows_or_changes_anything_of_another_space(people: SpacesServer) -> None:
     bob = people.own.open_space("bob")
     things = fill(bob)
     things_of_own = fill(people.own)
@@ -216,7 +216,7 @@ def test_no_route_shows_or_changes_anything_of_another_space(people: People) -> 
     bob.close(flush=False)
 
 
-def test_tools_of_mcp_are_those_of_the_tokens_space(people: People) -> None:
+def test_tools_of_mcp_are_those_of_the_tokens_space(people: SpacesServer) -> None:
     with closing(people.own.open_space("bob")) as bob:
         fill(bob)
     call = {
@@ -229,7 +229,7 @@ def test_tools_of_mcp_are_those_of_the_tokens_space(people: People) -> None:
         assert CRYSTAL in bobs.post("/mcp", json=call).text
 
 
-def test_events_of_a_space_are_heard_in_no_other(people: People) -> None:
+def test_events_of_a_space_are_heard_in_no_other(people: SpacesServer) -> None:
     with (
         people.call("anna") as anna,
         people.call("bob") as bob,
@@ -248,7 +248,9 @@ def test_events_of_a_space_are_heard_in_no_other(people: People) -> None:
     ("named", "status"),
     [("anna", 200), ("bob", 403), ("default", 403), ("../bob", 422), ("_operator", 422)],
 )
-def test_a_spaces_token_names_no_other_space(on_files: People, named: str, status: int) -> None:
+def test_a_spaces_token_names_no_other_space(
+    on_files: SpacesServer, named: str, status: int
+) -> None:
     with on_files.call("anna", Turnleaf_Space=named) as anna:
         answer = anna.get("/api/memory/facts")
     assert answer.status_code == status
@@ -256,7 +258,7 @@ def test_a_spaces_token_names_no_other_space(on_files: People, named: str, statu
 
 
 def test_the_operators_token_names_a_space_and_has_the_servers_own_without(
-    people: People,
+    people: SpacesServer,
 ) -> None:
     with closing(people.own.open_space("小美")) as mei:
         fill(mei)
@@ -280,7 +282,7 @@ def test_the_token_of_the_data_folder_is_the_operators(tmp_path: Path) -> None:
             assert nobody.get("/api/memory/main").status_code == 401
 
 
-def test_from_the_first_token_on_nobody_is_answered_without_one(on_files: People) -> None:
+def test_from_the_first_token_on_nobody_is_answered_without_one(on_files: SpacesServer) -> None:
     with on_files.call_with(None) as nobody, on_files.call_with("sk-anything") as other:
         assert nobody.get("/api/memory/facts").status_code == 200
         assert nobody.get("/api/memory/facts", headers={"Turnleaf-Space": "bob"}).status_code == 403
@@ -296,7 +298,7 @@ def test_from_the_first_token_on_nobody_is_answered_without_one(on_files: People
 
 
 def test_only_the_operator_makes_lists_and_revokes_tokens_and_sets_limits(
-    people: People,
+    people: SpacesServer,
 ) -> None:
     with people.call("bob") as bob, people.call(None) as operator:
         for method, path, body in [
@@ -322,7 +324,9 @@ def test_only_the_operator_makes_lists_and_revokes_tokens_and_sets_limits(
         assert read_limits(people.own.stores.operator_records, "anna").messages == 7
 
 
-def test_a_space_is_not_told_the_operators_addresses_people_and_places(on_files: People) -> None:
+def test_a_space_is_not_told_the_operators_addresses_people_and_places(
+    on_files: SpacesServer,
+) -> None:
     on_files.own.stores.config.change(
         {"slackSpaces": "U012AB3CD=carol", "modelUrl": "http://10.1.2.3:1234/v1"}
     )
@@ -336,7 +340,7 @@ def test_a_space_is_not_told_the_operators_addresses_people_and_places(on_files:
         assert "carol" in operator.get("/api/memory/config").text
 
 
-def test_a_token_that_is_over_wrong_or_revoked_is_refused(people: People) -> None:
+def test_a_token_that_is_over_wrong_or_revoked_is_refused(people: SpacesServer) -> None:
     token, text = people.tokens.add("bob", ends=local_now().date())
     assert token.ends_at is not None
     later = Tokens(people.own.stores.operator_records, now=lambda: token.ends_at or local_now())
@@ -349,7 +353,7 @@ def test_a_token_that_is_over_wrong_or_revoked_is_refused(people: People) -> Non
         assert bob.get("/api/memory/facts").status_code == 401
 
 
-def test_too_many_wrong_tokens_are_slowed_down(on_files: People) -> None:
+def test_too_many_wrong_tokens_are_slowed_down(on_files: SpacesServer) -> None:
     on_files.tokens.add("bob")
     answers = []
     for number in range(11):
@@ -359,7 +363,7 @@ def test_too_many_wrong_tokens_are_slowed_down(on_files: People) -> None:
     assert "Retry-After" in answers[-1].headers
 
 
-def test_many_spaces_are_served_and_few_are_open(on_files: People) -> None:
+def test_many_spaces_are_served_and_few_are_open(on_files: SpacesServer) -> None:
     names = [f"s{number}" for number in range(20)]
     for name in names:
         with on_files.call(name) as client:
@@ -380,7 +384,7 @@ def test_many_spaces_are_served_and_few_are_open(on_files: People) -> None:
 # Limits
 
 
-def test_requests_over_the_limit_are_told_when_to_come_back(people: People) -> None:
+def test_requests_over_the_limit_are_told_when_to_come_back(people: SpacesServer) -> None:
     set_limits(people.own.stores.operator_records, "bob", requests_per_minute=3)
     with people.call("bob", Accept_Language="zh-TW") as bob, people.call("anna") as anna:
         answers = [bob.get("/api/memory/facts") for _ in range(4)]
@@ -412,7 +416,7 @@ def test_a_space_that_has_asked_enough_today_is_told_so(tmp_path: Path, name: st
 
 
 def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erased(
-    people: People,
+    people: SpacesServer,
 ) -> None:
     set_limits(people.own.stores.operator_records, "bob", bytes=260_000)
     long = "".join(f"{number:x} " for number in range(27_000))
@@ -429,7 +433,7 @@ def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erase
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:3"}).status_code == 200
 
 
-def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: People) -> None:
+def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: SpacesServer) -> None:
     set_limits(people.own.stores.operator_records, "bob", messages=2)
     with people.call("bob") as bob:
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:1"}).status_code == 200
@@ -461,7 +465,7 @@ def test_a_space_has_no_more_answers_at_once_than_it_may(tmp_path: Path) -> None
                 assert other.status_code == 200
 
 
-def test_the_last_use_of_a_token_is_kept_to_the_minute(on_files: People) -> None:
+def test_the_last_use_of_a_token_is_kept_to_the_minute(on_files: SpacesServer) -> None:
     moment = local_now()
     times = iter([0.0, 59.0, 61.0])
     seconds = [0.0]

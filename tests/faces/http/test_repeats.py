@@ -21,7 +21,7 @@ from tests.faces.http.conftest import (
 )
 from tests.faces.http.listening import NO_TLS, PausingModel
 from tests.postgres import empty_database
-from tests.torture.editors import until
+from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
 from turnleaf.faces.http.repeats import HEADER, MAX_ANSWER_BYTES, REPLAYED, ROUTES, OnceRequest
@@ -177,7 +177,7 @@ def test_a_client_that_is_gone_finds_the_whole_answer_when_it_asks_again(serve: 
             answers.append(client.post("/api/chat", json=CHAT, headers=KEY))
             return answers[-1].status_code != 409
 
-        assert until(ask, DEADLINE_SECONDS)
+        assert wait_until(ask, DEADLINE_SECONDS)
     again = answers[-1]
     assert again.headers[REPLAYED] == "true"
     assert "event: done" in again.text

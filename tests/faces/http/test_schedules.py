@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve, calling
-from tests.faces.http.listening import ServerEvent, listening, one
+from tests.faces.http.listening import ServerEvent, find_event, listening
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
@@ -172,7 +172,7 @@ def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> N
         assert "running already" in problem(client.post(f"{path}/run"), 409, "conflict")
         model.may_answer.set()
         while client.get(path).json()["running"]:
-            assert one(heard, "schedules") == {}
+            assert find_event(heard, "schedules") == {}
         done = client.get(path).json()
     (kept,) = done["runs"]
     assert (kept["id"], kept["state"], kept["result"]) == (run["id"], "done", "小明。")
@@ -192,7 +192,7 @@ def test_a_running_server_runs_what_is_due_and_tells_of_it(server: RunningServer
         other = ScheduleStore(server.folder / "schedules.json", now=lambda: past)
         path = f"{API}/{other.add(PROMPT, 'every 15m').id}"
         while (client.get(path).json()["lastRun"] or {}).get("state") != "done":
-            assert one(heard, "schedules") == {}
+            assert find_event(heard, "schedules") == {}
         (run,) = client.get(path).json()["runs"]
     assert LAMP in run["result"]
 

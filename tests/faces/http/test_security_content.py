@@ -59,15 +59,15 @@ def test_a_script_in_a_memory_comes_back_as_text_that_nothing_runs(target: Targe
         answer = target.ask("POST", FACTS, {"content": script})
         assert answer.status == 201
         assert answer.json["content"] == script
-        inert(answer.headers)
+        check_inert(answer.headers)
     for path in (FACTS, MAIN, "/api/memory/changes", "/api/memory/search?q=script"):
         answer = target.ask("GET", path, Accept="text/html")
         assert answer.status == 200
-        inert(answer.headers)
+        check_inert(answer.headers)
         assert_guarded(answer)
 
 
-def inert(headers: object) -> None:
+def check_inert(headers: object) -> None:
     assert isinstance(headers, dict)
     assert headers["content-type"].partition(";")[0] in {
         "application/json", "application/problem+json", "text/markdown", "text/event-stream",
@@ -82,7 +82,7 @@ def test_the_raw_memory_is_never_taken_for_a_page(target: Target) -> None:
     assert target.ask("PUT", MAIN, html, Content_Type="text/markdown").status == 200
     answer = target.ask("GET", MAIN, Accept="text/markdown, text/html")
     assert answer.body == html
-    inert(answer.headers)
+    check_inert(answer.headers)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class World:
     def read_thread(self, ts: str) -> list[str]:
         """Return what a thread shows once all is done."""
         self.settle()
-        return self.slack.texts(ts)
+        return self.slack.list_texts(ts)
 
     def list_questions(self) -> list[str]:
         """Return what the model was asked."""

@@ -684,7 +684,7 @@ def test_whom_it_has_no_time_for_is_told_and_may_say_it_again(
         world.bot.hear(event)
     ts = world.slack.mention("現在呢？")
     busy = "等候回答的訊息太多了，請過一會兒再傳一次。"
-    assert world.slack.wait_for(lambda: world.slack.texts(ts)) == [busy]
+    assert world.slack.wait_for(lambda: world.slack.list_texts(ts)) == [busy]
     world.bot.press({"user": {"id": "U01"}, "container": {"message_ts": ts}})
     assert "one was dropped" in caplog.text
     assert "a button press was dropped" in caplog.text

@@ -28,7 +28,7 @@ LAST_LINE = "Press Ctrl-C to stop."
 TOKENS = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_APP_TOKEN": APP_TOKEN}
 
 
-class Running:
+class SlackProcess:
     """The program, and what it said at its start."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -39,7 +39,7 @@ class Running:
             self.said += line
 
     def end(self, by: signal.Signals) -> tuple[int, str, str]:
-        """End it, and give its exit code and all that it said after the start."""
+        """End it, and return its exit code and all that it said after the start."""
         self.process.send_signal(by)
         out, err = self.process.communicate(timeout=SECONDS)
         return self.process.returncode, out, err
@@ -64,9 +64,9 @@ def run_slack(slack: SlackApi, *python: str, **environ: str) -> Iterator[subproc
 
 
 @contextmanager
-def running(slack: SlackApi, *python: str, **environ: str) -> Iterator[Running]:
+def running(slack: SlackApi, *python: str, **environ: str) -> Iterator[SlackProcess]:
     with run_slack(slack, *python, **environ) as process:
-        yield Running(process)
+        yield SlackProcess(process)
 
 
 def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
@@ -79,9 +79,9 @@ def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
         assert f"data folder  {cli.data}" in bot.said
         assert "answers      U01" in bot.said
         ts = slack.mention("記住客廳的燈叫做小明")
-        assert slack.wait_for(lambda: slack.texts(ts)) == ["已記住：客廳的燈叫做小明"]
+        assert slack.wait_for(lambda: slack.list_texts(ts)) == ["已記住：客廳的燈叫做小明"]
         other = slack.direct("我住在台北")
-        slack.wait_for(lambda: slack.texts(other))
+        slack.wait_for(lambda: slack.list_texts(other))
         (result,) = slack.wait_for(lambda: [one for one in slack.posts if one.channel == "C05"])
         assert result.text.startswith("早安")
         slack.wait_for(lambda: slack.notes(ts))
@@ -103,11 +103,11 @@ def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(
     with SlackApi() as slack, running(slack, make_program(tmp_path)) as bot:
         assert "answers      nobody" in bot.said
         refused = slack.direct("Hello")
-        (told,) = slack.wait_for(lambda: slack.texts(refused))
+        (told,) = slack.wait_for(lambda: slack.list_texts(refused))
         assert "U01" in told
         assert cli("config", "slackAllowedUsers", "U01").code == 0
         answered = slack.direct("Hello")
-        assert slack.wait_for(lambda: slack.texts(answered)) != [told]
+        assert slack.wait_for(lambda: slack.list_texts(answered)) != [told]
         code, _, err = bot.end(signal.SIGTERM)
     assert code == 0
     assert "turnleaf config slackAllowedUsers U012AB3CD" in err

@@ -14,7 +14,7 @@ from turnleaf.store.contracts import Stores
 DEADLINE_SECONDS = 60.0
 
 
-class Listener:
+class AnnouncementListener:
     """Somebody who subscribed, and waits for announcements."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ every_kind = pytest.mark.parametrize("kind", CHANGES)
 
 @every_kind
 def test_a_change_of_each_kind_is_announced(space: Stores, kind: str) -> None:
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(listener)
     CHANGES[kind](space)
     listener.wait_for(kind)
@@ -61,14 +61,14 @@ def test_a_change_of_each_kind_is_announced(space: Stores, kind: str) -> None:
 
 @every_kind
 def test_a_change_by_somebody_else_is_announced(backend: Backend, kind: str) -> None:
-    listener = Listener()
+    listener = AnnouncementListener()
     backend.open().announcements.subscribe(listener)
     CHANGES[kind](backend.open())
     listener.wait_for(kind)
 
 
 def test_what_is_changed_again_is_announced_again(space: Stores) -> None:
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(listener)
     for word in ("tea", "coffee"):
         space.facts.add(word)
@@ -79,7 +79,7 @@ def test_what_is_changed_again_is_announced_again(space: Stores) -> None:
 
 def test_conversations_that_are_renamed_and_erased_are_announced(space: Stores) -> None:
     space.conversations.add_exchange("cli:1", "a", "b")
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(listener)
     space.conversations.rename("cli:1", "標題")
     listener.wait_for("conversations")
@@ -88,7 +88,7 @@ def test_conversations_that_are_renamed_and_erased_are_announced(space: Stores) 
 
 
 def test_many_changes_are_announced_in_no_more_announcements(space: Stores) -> None:
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(listener)
     for number in range(20):
         space.daily.append(f"note {number}")
@@ -114,7 +114,7 @@ def test_a_callback_finds_what_was_announced(space: Stores) -> None:
 def test_a_space_hears_nothing_of_another(backend: Backend) -> None:
     anna, ben = backend.open("anna"), backend.open("ben")
     anna.init()
-    listener = Listener()
+    listener = AnnouncementListener()
     anna.announcements.subscribe(listener)
     anna.schedules.add("a first change", "every 15m")
     listener.wait_for("schedules")
@@ -127,14 +127,14 @@ def test_a_space_hears_nothing_of_another(backend: Backend) -> None:
 
 
 def test_settings_are_announced_to_every_space(backend: Backend) -> None:
-    listener = Listener()
+    listener = AnnouncementListener()
     backend.open("anna").announcements.subscribe(listener)
     backend.open("ben").config.change({"memoryMaxItems": 7})
     listener.wait_for("config")
 
 
 def test_callbacks_are_called_on_one_thread_which_is_nobody_elses(space: Stores) -> None:
-    one, other = Listener(), Listener()
+    one, other = AnnouncementListener(), AnnouncementListener()
     space.announcements.subscribe(one)
     space.announcements.subscribe(other)
     space.facts.add("tea")
@@ -152,7 +152,7 @@ def test_what_a_subscriber_raises_is_logged_once_and_keeps_nobody_from_hearing(
     def fail(_: frozenset[str]) -> None:
         raise StorageError("the disk went away")
 
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(fail)
     space.announcements.subscribe(listener)
     for word in ("tea", "coffee"):
@@ -162,7 +162,7 @@ def test_what_a_subscriber_raises_is_logged_once_and_keeps_nobody_from_hearing(
 
 
 def test_who_unsubscribed_hears_nothing_more(space: Stores) -> None:
-    gone, here = Listener(), Listener()
+    gone, here = AnnouncementListener(), AnnouncementListener()
     unsubscribe = space.announcements.subscribe(gone)
     space.announcements.subscribe(here)
     unsubscribe()
@@ -182,7 +182,7 @@ def test_a_callback_may_unsubscribe_itself(space: Stores) -> None:
         unsubscribe()
 
     unsubscribe = space.announcements.subscribe(hear_once)
-    listener = Listener()
+    listener = AnnouncementListener()
     space.announcements.subscribe(listener)
     for word in ("tea", "coffee"):
         space.facts.add(word)
@@ -192,7 +192,7 @@ def test_a_callback_may_unsubscribe_itself(space: Stores) -> None:
 
 def test_who_subscribes_again_hears_again(space: Stores) -> None:
     for word in ("tea", "coffee"):
-        listener = Listener()
+        listener = AnnouncementListener()
         unsubscribe = space.announcements.subscribe(listener)
         space.facts.add(word)
         listener.wait_for("facts")
@@ -203,7 +203,7 @@ def test_a_space_that_is_closed_announces_nothing_until_somebody_subscribes_agai
     backend: Backend,
 ) -> None:
     closed, other = backend.open(), backend.open()
-    gone, here = Listener(), Listener()
+    gone, here = AnnouncementListener(), AnnouncementListener()
     closed.announcements.subscribe(gone)
     other.announcements.subscribe(here)
     closed.close()

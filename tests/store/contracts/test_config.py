@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.store.contracts.conftest import Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.errors import SettingsError
 from turnleaf.settings import SETTINGS, Settings
 from turnleaf.store.contracts import Config, Stores
@@ -106,5 +106,5 @@ def test_the_environment_has_the_last_word(config: Config, monkeypatch: pytest.M
 
 def test_changes_made_at_once_are_all_kept(backend: Backend, config: Config) -> None:
     keys = [setting.key for setting in SETTINGS if isinstance(setting.default, int)][:6]
-    at_once(lambda key: backend.open().config.change({key: "1"}), keys)
+    do_at_once(lambda key: backend.open().config.change({key: "1"}), keys)
     assert len(config.load().sources) == 6

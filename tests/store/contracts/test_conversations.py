@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.contracts.conftest import START, WITH_JSON, Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from tests.strategies import brief, conversations
 from turnleaf.core.keys import EVERYONE, only, own_prompts
 from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage
@@ -28,7 +28,7 @@ in_a_file_too = pytest.mark.parametrize("backend", WITH_JSON, indirect=True)
 """For what holds of a window, too, which is all that a JSON file keeps."""
 
 
-class Place:
+class LimitedBackend:
     """A backend whose conversations are opened with one limit or another."""
 
     def __init__(self, backend: Backend) -> None:
@@ -50,8 +50,8 @@ class Place:
 
 
 @pytest.fixture
-def place(backend: Backend) -> Place:
-    return Place(backend)
+def place(backend: Backend) -> LimitedBackend:
+    return LimitedBackend(backend)
 
 
 def list_contents(store: Conversations, key: str = KEY) -> list[object]:
@@ -74,7 +74,7 @@ def call(name: str) -> dict[str, object]:
 
 
 @in_a_file_too
-def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
+def test_an_exchange_is_kept_with_its_time(place: LimitedBackend) -> None:
     place.open().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
     assert place.open().get_history(KEY) == [
         Message("user", "客廳的燈叫做小明", START),
@@ -83,7 +83,7 @@ def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
 
 
 @in_a_file_too
-def test_conversations_do_not_mix(place: Place) -> None:
+def test_conversations_do_not_mix(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange("one", "Q1", "A1")
     store.add_exchange("two", "Q2", "A2")
@@ -93,7 +93,7 @@ def test_conversations_do_not_mix(place: Place) -> None:
 
 
 @in_a_file_too
-def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
+def test_summaries_tell_what_there_is_newest_first(place: LimitedBackend) -> None:
     place.open().add_exchange("one", "Q", "A")
     place.now += timedelta(hours=1)
     store = place.open()
@@ -107,7 +107,9 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
 
 
 @in_a_file_too
-def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Place) -> None:
+def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     for key in ("一", "b", "三", "a", "b", "一"):
         store.add_exchange(key, "hello", "hi")
@@ -116,7 +118,9 @@ def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place
 
 
 @in_a_file_too
-def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
+def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
     store.add_exchange("long", "later", "A")
@@ -128,7 +132,7 @@ def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: 
 
 
 @in_a_file_too
-def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
+def test_one_summary_is_the_same_as_in_the_list(place: LimitedBackend) -> None:
     store = place.open()
     for key in ("one", "客廳"):
         store.add_exchange(key, f"about {key}", "A")
@@ -137,7 +141,7 @@ def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
 
 
 @in_a_file_too
-def test_the_list_can_be_cut_and_searched(place: Place) -> None:
+def test_the_list_can_be_cut_and_searched(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange("tea", "Do you like TEA (100%)?", "Ja, Straße.")
     shown: list[dict[str, Any]] = [{"type": "text", "text": 'a "quoted" 燈'}]
@@ -157,7 +161,7 @@ def test_the_list_can_be_cut_and_searched(place: Place) -> None:
 
 
 @in_a_file_too
-def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
+def test_messages_are_given_in_pieces_from_the_end(place: LimitedBackend) -> None:
     store = place.open()
     for number in range(4):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -174,7 +178,9 @@ def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
 
 
 @in_a_file_too
-def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Place) -> None:
+def test_stored_messages_say_whose_words_they_are_and_what_they_follow(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     ids = store.add_messages(
         KEY,
@@ -197,7 +203,7 @@ def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Pl
 
 
 @in_a_file_too
-def test_figures_count_what_is_kept(place: Place) -> None:
+def test_figures_count_what_is_kept(place: LimitedBackend) -> None:
     store = place.open()
     empty = store.figures()
     assert (empty.conversations, empty.messages, empty.oldest) == (0, 0, None)
@@ -212,7 +218,7 @@ def test_figures_count_what_is_kept(place: Place) -> None:
 
 
 @in_a_file_too
-def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
+def test_a_message_that_has_a_time_keeps_it(place: LimitedBackend) -> None:
     store = place.open()
     earlier = START - timedelta(hours=5)
     store.add_messages(KEY, [Message("user", "x", earlier), Message("assistant", "y")])
@@ -220,14 +226,14 @@ def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
 
 
 @in_a_file_too
-def test_no_messages_are_no_conversation(place: Place) -> None:
+def test_no_messages_are_no_conversation(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, [])
     assert store.summaries() == []
 
 
 @in_a_file_too
-def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
+def test_a_closed_store_opens_again_by_itself(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -255,7 +261,7 @@ def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
     ],
 )
 @in_a_file_too
-def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
+def test_any_text_comes_back_exactly(place: LimitedBackend, text: str) -> None:
     place.open().add_exchange(KEY, text, text)
     assert list_contents(place.open()) == [text, text]
     place.open().add_exchange(KEY, "next", "one")
@@ -263,7 +269,7 @@ def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(place: Place, key: str) -> None:
+def test_what_is_no_name_is_refused(place: LimitedBackend, key: str) -> None:
     store = place.open()
     attempts: list[Callable[[], object]] = [
         lambda: store.add_exchange(key, "Q", "A"),
@@ -288,7 +294,10 @@ def test_what_is_no_name_is_refused(place: Place, key: str) -> None:
 
 @pytest.mark.parametrize("content", [None, 5, b"x", ["x"], {"type": "text"}])
 @in_a_file_too
-def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content: Any) -> None:  # noqa: ANN401 - of any type
+def test_what_is_no_content_is_refused_and_nothing_changes(
+    place: LimitedBackend,
+    content: Any,  # noqa: ANN401 - of any type
+) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput):
@@ -300,7 +309,9 @@ def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, START, b"x"])
 @in_a_file_too
-def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Place, value: object) -> None:
+def test_what_json_cannot_hold_is_refused_and_nothing_changes(
+    place: LimitedBackend, value: object
+) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput, match="use plain values"):
@@ -315,7 +326,7 @@ PICTURE: dict[str, Any] = {
 
 
 @in_a_file_too
-def test_parts_are_kept_as_they_are(place: Place) -> None:
+def test_parts_are_kept_as_they_are(place: LimitedBackend) -> None:
     parts: list[dict[str, Any]] = [
         {"type": "text", "text": "what is this?"},
         PICTURE,
@@ -326,7 +337,7 @@ def test_parts_are_kept_as_they_are(place: Place) -> None:
 
 
 @in_a_file_too
-def test_parts_are_counted(place: Place) -> None:
+def test_parts_are_counted(place: LimitedBackend) -> None:
     store = place.open(conversation_max_chars=4000)
     store.add_exchange(KEY, "old", "old")
     store.add_exchange(KEY, [PICTURE], "a cat")
@@ -338,7 +349,7 @@ def test_parts_are_counted(place: Place) -> None:
 
 
 @in_a_file_too
-def test_tool_calls_and_their_results_come_back(place: Place) -> None:
+def test_tool_calls_and_their_results_come_back(place: LimitedBackend) -> None:
     messages = [
         Message("user", "weather?", START),
         Message("assistant", None, START, tool_calls=[call("a"), call("b")]),
@@ -355,7 +366,7 @@ def test_tool_calls_and_their_results_come_back(place: Place) -> None:
 
 
 @in_a_file_too
-def test_the_oldest_turns_go_first(place: Place) -> None:
+def test_the_oldest_turns_go_first(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=4)
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -363,7 +374,7 @@ def test_the_oldest_turns_go_first(place: Place) -> None:
 
 
 @in_a_file_too
-def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
+def test_the_newest_exchange_stays_however_long_it_is(place: LimitedBackend) -> None:
     store = place.open(conversation_max_chars=10, conversation_max_turns=1)
     store.add_exchange(KEY, "Q", "A")
     store.add_exchange(KEY, "long " * 10, "longer " * 10)
@@ -371,7 +382,7 @@ def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
 
 
 @in_a_file_too
-def test_calls_and_results_are_trimmed_together(place: Place) -> None:
+def test_calls_and_results_are_trimmed_together(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=4)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
@@ -383,7 +394,7 @@ def test_calls_and_results_are_trimmed_together(place: Place) -> None:
 
 
 @in_a_file_too
-def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place) -> None:
+def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=2)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
@@ -396,7 +407,7 @@ def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place
 
 
 @in_a_file_too
-def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
+def test_a_silence_of_many_days_ends_a_history(place: LimitedBackend) -> None:
     place.open().add_exchange("old", "Q", "A")
     place.now += timedelta(days=6)
     place.open().add_exchange("young", "Q", "A")
@@ -407,7 +418,7 @@ def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
 
 
 @in_a_file_too
-def test_age_counts_from_the_last_addition(place: Place) -> None:
+def test_age_counts_from_the_last_addition(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += timedelta(days=6)
@@ -418,7 +429,7 @@ def test_age_counts_from_the_last_addition(place: Place) -> None:
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
 @in_a_file_too
-def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
+def test_very_many_days_are_for_ever(place: LimitedBackend, days: int) -> None:
     limits: dict[str, Any] = {
         "conversation_max_age_days": days,
         "conversation_keep_days": days,
@@ -432,7 +443,7 @@ def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
 
 
 @in_a_file_too
-def test_a_cleared_conversation_is_gone(place: Place) -> None:
+def test_a_cleared_conversation_is_gone(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "secret", "secret")
     store.add_exchange("other", "kept", "A")
@@ -444,7 +455,7 @@ def test_a_cleared_conversation_is_gone(place: Place) -> None:
 
 
 @in_a_file_too
-def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
+def test_a_second_instance_sees_what_the_first_wrote(place: LimitedBackend) -> None:
     one, other = place.open(), place.open()
     one.add_exchange(KEY, "Q1", "A1")
     assert list_contents(other) == ["Q1", "A1"]
@@ -454,7 +465,7 @@ def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
     assert list_contents(other) == []
 
 
-def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> None:
+def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=1000, conversation_max_chars=10**6)
     other = place.open()
 
@@ -464,7 +475,7 @@ def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> N
             opened.add_exchange(KEY, f"{name} {number}", f"re {name} {number}")
             opened.get_history(KEY)
 
-    at_once(work, [(store, "a"), (store, "b"), (other, "c")])
+    do_at_once(work, [(store, "a"), (store, "b"), (other, "c")])
     found = list_shown(store)
     assert len(found) == 48
     assert found[1::2] == [f"re {text}" for text in found[::2]]
@@ -490,7 +501,7 @@ def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> N
     ],
 )
 @in_a_file_too
-def test_any_name_is_just_a_name(place: Place, key: str) -> None:
+def test_any_name_is_just_a_name(place: LimitedBackend, key: str) -> None:
     store = place.open()
     store.add_exchange(key, "Q", "A")
     store.add_exchange("other", "Q2", "A2")
@@ -502,7 +513,7 @@ def test_any_name_is_just_a_name(place: Place, key: str) -> None:
 # Everything is kept
 
 
-def test_every_message_is_kept_and_the_window_shows_the_newest(place: Place) -> None:
+def test_every_message_is_kept_and_the_window_shows_the_newest(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=4)
     for number in range(50):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -514,7 +525,7 @@ def test_every_message_is_kept_and_the_window_shows_the_newest(place: Place) -> 
     assert (summary.turns, summary.title) == (100, "Q0")
 
 
-def test_one_long_answer_pushes_nothing_out_of_what_is_kept(place: Place) -> None:
+def test_one_long_answer_pushes_nothing_out_of_what_is_kept(place: LimitedBackend) -> None:
     store = place.open(conversation_max_chars=100)
     store.add_exchange(KEY, "before", "it")
     store.add_exchange(KEY, "long", "x" * 10_000)
@@ -522,7 +533,7 @@ def test_one_long_answer_pushes_nothing_out_of_what_is_kept(place: Place) -> Non
     assert list_shown(store)[:2] == ["before", "it"]
 
 
-def test_other_limits_show_more_of_what_is_kept(place: Place) -> None:
+def test_other_limits_show_more_of_what_is_kept(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=2)
     for number in range(3):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -531,7 +542,9 @@ def test_other_limits_show_more_of_what_is_kept(place: Place) -> None:
     assert len(list_contents(store)) == 6
 
 
-def test_a_window_that_was_read_before_is_read_again_after_every_write(place: Place) -> None:
+def test_a_window_that_was_read_before_is_read_again_after_every_write(
+    place: LimitedBackend,
+) -> None:
     store, other = place.open(), place.open()
     store.add_exchange(KEY, "Q1", "A1")
     assert list_contents(store) == list_contents(store) == ["Q1", "A1"]
@@ -552,7 +565,7 @@ def test_a_window_that_was_read_before_is_read_again_after_every_write(place: Pl
     assert list_contents(store) == []
 
 
-def test_ids_last_and_are_never_used_again(place: Place) -> None:
+def test_ids_last_and_are_never_used_again(place: LimitedBackend) -> None:
     store = place.open()
     first = store.add_messages("one", exchange("Q", "A"))
     store.clear("one")
@@ -561,7 +574,7 @@ def test_ids_last_and_are_never_used_again(place: Place) -> None:
     assert min(second) > max(first)
 
 
-def test_what_is_said_of_a_message_comes_back(place: Place) -> None:
+def test_what_is_said_of_a_message_comes_back(place: LimitedBackend) -> None:
     shape = {"memories": [{"id": "a", "content": "喜歡\ud800咖啡"}], "hits": []}
     new: list[Message | NewMessage] = [
         NewMessage(Message("user", "Q\0"), trust="stranger", source="slack:U1\udcff"),
@@ -586,7 +599,7 @@ def cite(text: str, *facts: object, **more: object) -> NewMessage:
     return NewMessage(Message("assistant", text), shaped_by=shape)
 
 
-def test_the_facts_that_answers_rest_on_are_found_on_every_path(place: Place) -> None:
+def test_the_facts_that_answers_rest_on_are_found_on_every_path(place: LimitedBackend) -> None:
     store = place.open()
     assert store.find_cited_facts() == frozenset()
     first, *_ = store.add_messages(KEY, [Message("user", "Q"), cite("A", "f1"), cite("B")])
@@ -596,7 +609,7 @@ def test_the_facts_that_answers_rest_on_are_found_on_every_path(place: Place) ->
     assert place.open("another").find_cited_facts() == frozenset()
 
 
-def test_an_erased_answer_rests_on_nothing_any_more(place: Place) -> None:
+def test_an_erased_answer_rests_on_nothing_any_more(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, [Message("user", "Q"), cite("A", *(f"f{n}" for n in range(900)))])
     store.add_messages("cli:other", [cite("B", "f1")])
@@ -606,13 +619,15 @@ def test_an_erased_answer_rests_on_nothing_any_more(place: Place) -> None:
 
 
 @in_a_file_too
-def test_where_nothing_is_kept_of_what_shaped_an_answer_no_fact_is_cited(place: Place) -> None:
+def test_where_nothing_is_kept_of_what_shaped_an_answer_no_fact_is_cited(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     assert store.find_cited_facts() == frozenset()
 
 
-def test_what_json_cannot_hold_shapes_nothing(place: Place) -> None:
+def test_what_json_cannot_hold_shapes_nothing(place: LimitedBackend) -> None:
     store = place.open()
     with pytest.raises(InvalidInput, match="use plain values"):
         store.add_messages(KEY, [NewMessage(Message("user", "Q"), shaped_by={"x": {1}})])
@@ -622,7 +637,7 @@ def test_what_json_cannot_hold_shapes_nothing(place: Place) -> None:
 # Silences
 
 
-def test_a_new_message_does_not_bring_back_what_was_before_a_silence(place: Place) -> None:
+def test_a_new_message_does_not_bring_back_what_was_before_a_silence(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += 8 * DAY
@@ -632,7 +647,7 @@ def test_a_new_message_does_not_bring_back_what_was_before_a_silence(place: Plac
     assert list_shown(store) == ["Q1", "A1", "Q2", "A2"]
 
 
-def test_a_resumed_conversation_has_its_window_whatever_its_age(place: Place) -> None:
+def test_a_resumed_conversation_has_its_window_whatever_its_age(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += 400 * DAY
@@ -657,7 +672,7 @@ MOMENTS = st.lists(st.sampled_from([0, 0, 0, 1, 6, 7, 8, 30]), min_size=1, max_s
     st.sampled_from([0, 3, 9]),
 )
 def test_a_window_read_backwards_is_the_whole_path_cut_at_silences_and_limits(
-    place: Place,
+    place: LimitedBackend,
     rounds: list[list[Message]],
     days: list[int],
     resumed: list[bool],
@@ -691,7 +706,7 @@ def test_a_window_read_backwards_is_the_whole_path_cut_at_silences_and_limits(
 # Versions, and questions that are stored before their answer
 
 
-def test_a_retried_question_takes_the_place_of_the_last_exchange(place: Place) -> None:
+def test_a_retried_question_takes_the_place_of_the_last_exchange(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     old = store.add_messages(KEY, exchange("two", "2"))
@@ -720,7 +735,7 @@ def turns(store: Conversations) -> int:
     return summary.turns
 
 
-def test_an_answer_completes_the_question_that_was_stored_before_it(place: Place) -> None:
+def test_an_answer_completes_the_question_that_was_stored_before_it(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     question = open_exchange(store, "two")
@@ -732,7 +747,7 @@ def test_an_answer_completes_the_question_that_was_stored_before_it(place: Place
     assert turns(store) == 4
 
 
-def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Place) -> None:
+def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: LimitedBackend) -> None:
     store = place.open()
     question = open_exchange(store, "one")
     asked = NewMessage(Message("user", "one"), "failed")
@@ -741,7 +756,7 @@ def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Place)
     assert turns(store) == 1
 
 
-def test_exchanges_at_the_same_time_stay_whole(place: Place) -> None:
+def test_exchanges_at_the_same_time_stay_whole(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     slow, quick = open_exchange(store, "slow"), open_exchange(store, "quick")
@@ -755,7 +770,9 @@ def test_exchanges_at_the_same_time_stay_whole(place: Place) -> None:
     assert list_shown(store) == ["one", "1", "quick", "2", "slow", "3"]
 
 
-def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place: Place) -> None:
+def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     question = open_exchange(store, "one")
     store.clear(KEY)
@@ -763,7 +780,9 @@ def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place:
     assert statuses(store) == [("one", "complete"), ("1", "complete")]
 
 
-def test_a_question_that_is_edited_is_a_version_before_it_is_answered(place: Place) -> None:
+def test_a_question_that_is_edited_is_a_version_before_it_is_answered(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     (first, _) = store.add_messages(KEY, exchange("one", "1"))
     question = open_exchange(store, "other", after=0)
@@ -773,7 +792,7 @@ def test_a_question_that_is_edited_is_a_version_before_it_is_answered(place: Pla
     assert turns(store) == 2
 
 
-def test_only_the_last_question_is_said_again(place: Place) -> None:
+def test_only_the_last_question_is_said_again(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     store.add_messages(KEY, exchange("two", "2"))
@@ -781,7 +800,7 @@ def test_only_the_last_question_is_said_again(place: Place) -> None:
     assert list_contents(store) == ["one", "1", "two", "2", "one", "eins"]
 
 
-def test_a_question_whose_answer_failed_is_replaced_too(place: Place) -> None:
+def test_a_question_whose_answer_failed_is_replaced_too(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, exchange("one", "1"))
     store.add_messages(KEY, [NewMessage(Message("user", "two"), "failed")])
@@ -789,7 +808,7 @@ def test_a_question_whose_answer_failed_is_replaced_too(place: Place) -> None:
     assert list_contents(store) == ["one", "1", "two", "2"]
 
 
-def test_an_edited_message_keeps_what_followed_as_another_version(place: Place) -> None:
+def test_an_edited_message_keeps_what_followed_as_another_version(place: LimitedBackend) -> None:
     store = place.open()
     one = store.add_messages(KEY, exchange("one", "1"))
     two = store.add_messages(KEY, exchange("two", "2"))
@@ -806,7 +825,7 @@ def test_an_edited_message_keeps_what_followed_as_another_version(place: Place) 
     assert list_shown(store) == ["one", "1", "zwei", "II"]
 
 
-def test_a_regenerated_answer_is_a_version_of_the_first(place: Place) -> None:
+def test_a_regenerated_answer_is_a_version_of_the_first(place: LimitedBackend) -> None:
     store = place.open()
     question, first = store.add_messages(KEY, exchange("Q", "A1"))
     (second,) = store.add_messages(KEY, [Message("assistant", "A2")], after=question)
@@ -817,7 +836,7 @@ def test_a_regenerated_answer_is_a_version_of_the_first(place: Place) -> None:
     assert list_shown(store) == ["Q", "A1"]
 
 
-def test_a_conversation_can_begin_anew(place: Place) -> None:
+def test_a_conversation_can_begin_anew(place: LimitedBackend) -> None:
     store = place.open()
     first = store.add_messages(KEY, exchange("Q", "A"))
     second = store.add_messages(KEY, exchange("Q'", "A'"), after=0)
@@ -826,7 +845,7 @@ def test_a_conversation_can_begin_anew(place: Place) -> None:
     assert store.messages(KEY)[0].parent is None
 
 
-def test_after_a_message_that_is_not_shown_its_own_path_is_shown(place: Place) -> None:
+def test_after_a_message_that_is_not_shown_its_own_path_is_shown(place: LimitedBackend) -> None:
     store = place.open()
     one = store.add_messages(KEY, exchange("one", "1"))
     two = store.add_messages(KEY, exchange("two", "2"))
@@ -836,7 +855,7 @@ def test_after_a_message_that_is_not_shown_its_own_path_is_shown(place: Place) -
     assert store.messages(KEY)[0].versions[0] == one[0]
 
 
-def test_a_message_of_another_conversation_is_nobody_s_place(place: Place) -> None:
+def test_a_message_of_another_conversation_is_nobody_s_place(place: LimitedBackend) -> None:
     store = place.open()
     other = store.add_messages("other", exchange("Q", "A"))
     store.add_exchange(KEY, "Q", "A")
@@ -854,7 +873,7 @@ def test_a_message_of_another_conversation_is_nobody_s_place(place: Place) -> No
 @brief
 @given(st.lists(st.tuples(st.integers(0, 100), st.booleans()), max_size=12))
 def test_the_shown_path_is_always_one_from_its_beginning_to_its_leaf(
-    place: Place, steps: list[tuple[int, bool]]
+    place: LimitedBackend, steps: list[tuple[int, bool]]
 ) -> None:
     store = place.open(conversation_max_turns=1000)
     store.clear(KEY)
@@ -890,7 +909,7 @@ def test_the_shown_path_is_always_one_from_its_beginning_to_its_leaf(
 # Titles
 
 
-def test_a_title_stays_whatever_is_said_later(place: Place) -> None:
+def test_a_title_stays_whatever_is_said_later(place: LimitedBackend) -> None:
     store = place.open(conversation_max_turns=2)
     for number in range(30):
         store.add_exchange(KEY, f"Q{number}", "A")
@@ -898,7 +917,7 @@ def test_a_title_stays_whatever_is_said_later(place: Place) -> None:
     assert [one.title for one in store.summaries()] == ["Q0"]
 
 
-def test_a_conversation_can_be_renamed_and_named_back(place: Place) -> None:
+def test_a_conversation_can_be_renamed_and_named_back(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "first question", "A")
     store.rename(KEY, "  客廳\n的燈 \ud800" + "x" * 100)
@@ -922,7 +941,7 @@ def list_hidden(store: Conversations) -> list[str]:
     return [one.message.text for one in store.messages(KEY) if one.is_hidden]
 
 
-def test_a_hidden_message_and_its_answer_are_in_no_window(place: Place) -> None:
+def test_a_hidden_message_and_its_answer_are_in_no_window(place: LimitedBackend) -> None:
     store = place.open()
     times = []
     for number in range(3):
@@ -938,7 +957,7 @@ def test_a_hidden_message_and_its_answer_are_in_no_window(place: Place) -> None:
     assert list_contents(store) == ["Q0", "A0", "Q1", "A1", "Q2", "A2"]
 
 
-def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: Place) -> None:
+def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.hide(KEY, [START], "change:1")
@@ -950,11 +969,12 @@ def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: Place) -> Non
 
 
 def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_hidden(
-    place: Place,
+    place: LimitedBackend,
 ) -> None:
     store = place.open()
     (question, _) = store.add_messages(KEY, exchange("Q", "A"))
     store.hide(KEY, [START], "change:1")
+    assert list_hidden(store) != []
     place.now += timedelta(minutes=1)
     store.add_messages(KEY, exchange("Q2", "A2"))
     store.add_messages(KEY, exchange("Q", "A3"), opened=question)
@@ -962,7 +982,9 @@ def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_
     assert list_hidden(store) == []
 
 
-def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(place: Place) -> None:
+def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     slow = open_exchange(store, "慢的問題")
     store.add_messages(KEY, exchange("a quick one", "A"))
@@ -970,7 +992,7 @@ def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(place:
     assert [one.title for one in store.summaries()] == ["a quick one"]
 
 
-def test_a_message_whose_other_versions_have_expired_has_none(place: Place) -> None:
+def test_a_message_whose_other_versions_have_expired_has_none(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=5)
     store.add_messages(KEY, exchange("one", "1"))
     place.now += timedelta(days=3)
@@ -981,12 +1003,14 @@ def test_a_message_whose_other_versions_have_expired_has_none(place: Place) -> N
     assert [one.versions for one in store.messages(KEY)] == [(), ()]
 
 
-def test_the_two_halves_of_a_character_are_that_character(place: Place) -> None:
+def test_the_two_halves_of_a_character_are_that_character(place: LimitedBackend) -> None:
     place.open().add_exchange(KEY, "a\ud83d\ude00b", "\ude00\ud83d")
     assert list_contents(place.open()) == ["a\U0001f600b", "\ude00\ud83d"]
 
 
-def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(place: Place) -> None:
+def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     for key in ("slack:D1:2", "schedule:news", "cli:1"):
         store.add_exchange(key, "the surprise party", "A")
@@ -995,7 +1019,7 @@ def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(pl
         assert {one.key for one in store.summaries(text)} == {"schedule:news", "cli:1"}
 
 
-def test_a_hidden_question_is_no_title_and_not_found_in_the_list(place: Place) -> None:
+def test_a_hidden_question_is_no_title_and_not_found_in_the_list(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "my dog is Rex", "Hello Rex")
     place.now += timedelta(minutes=1)
@@ -1007,7 +1031,7 @@ def test_a_hidden_question_is_no_title_and_not_found_in_the_list(place: Place) -
     assert [one.title for one in store.summaries("rex")] == ["my dog is Rex"]
 
 
-def test_nothing_is_hidden_where_nothing_was_said(place: Place) -> None:
+def test_nothing_is_hidden_where_nothing_was_said(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     assert store.hide(KEY, [START + timedelta(milliseconds=1)], "x") == []
@@ -1015,7 +1039,7 @@ def test_nothing_is_hidden_where_nothing_was_said(place: Place) -> None:
     assert list_contents(store) == ["Q", "A"]
 
 
-def test_accepted_words_are_the_user_s(place: Place) -> None:
+def test_accepted_words_are_the_user_s(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(
         KEY,
@@ -1046,7 +1070,7 @@ def test_accepted_words_are_the_user_s(place: Place) -> None:
     ],
 )
 def test_an_audience_only_becomes_narrower(
-    place: Place, audiences: Sequence[str | None], expected: str
+    place: LimitedBackend, audiences: Sequence[str | None], expected: str
 ) -> None:
     store = place.open()
     for audience in audiences:
@@ -1056,7 +1080,7 @@ def test_an_audience_only_becomes_narrower(
     assert summary.audience == expected
 
 
-def test_a_key_determines_the_audience_unless_it_is_set(place: Place) -> None:
+def test_a_key_determines_the_audience_unless_it_is_set(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange("schedule:早安", "Q", "A")
     store.add_exchange("slack:1.2", "Q", "A")
@@ -1071,7 +1095,7 @@ def test_a_key_determines_the_audience_unless_it_is_set(place: Place) -> None:
 # Expiry
 
 
-def test_without_a_number_of_days_nothing_is_ever_removed(place: Place) -> None:
+def test_without_a_number_of_days_nothing_is_ever_removed(place: LimitedBackend) -> None:
     place.open().add_exchange(KEY, "Q", "A")
     place.now += 10_000 * DAY
     store = place.open()
@@ -1079,7 +1103,7 @@ def test_without_a_number_of_days_nothing_is_ever_removed(place: Place) -> None:
     assert list_shown(store) == ["Q", "A"]
 
 
-def test_days_are_counted_for_each_message(place: Place) -> None:
+def test_days_are_counted_for_each_message(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange("gone", "Q", "A")
     store.add_exchange(KEY, "old", "A")
@@ -1095,14 +1119,16 @@ def test_days_are_counted_for_each_message(place: Place) -> None:
     assert list_shown(store) == ["edited", "A"]
 
 
-def test_with_no_days_a_title_is_of_the_window(place: Place) -> None:
+def test_with_no_days_a_title_is_of_the_window(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=0, conversation_max_turns=2)
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.add_exchange(KEY, "Q", "A")
     assert [one.title for one in store.summaries()] == ["Q"]
 
 
-def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place: Place) -> None:
+def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(
+    place: LimitedBackend,
+) -> None:
     store = place.open(conversation_keep_days=30)
     first = store.add_messages(KEY, exchange("Q", "A"))
     place.now += 20 * DAY
@@ -1113,7 +1139,7 @@ def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place:
     assert list_shown(store) == ["B"]
 
 
-def test_with_no_days_the_window_alone_is_kept(place: Place) -> None:
+def test_with_no_days_the_window_alone_is_kept(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=0, conversation_max_turns=4)
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -1127,7 +1153,7 @@ def test_with_no_days_the_window_alone_is_kept(place: Place) -> None:
     assert store.summaries() == []
 
 
-def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: Place) -> None:
+def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange("old", "Q", "A")
     place.now += 31 * DAY
@@ -1135,13 +1161,13 @@ def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: Plac
     assert [one.key for one in store.summaries()] == [KEY]
 
 
-def test_a_setting_that_became_shorter_holds_at_the_next_start(place: Place) -> None:
+def test_a_setting_that_became_shorter_holds_at_the_next_start(place: LimitedBackend) -> None:
     place.open().add_exchange(KEY, "Q", "A")
     place.now += 40 * DAY
     assert place.open(conversation_keep_days=30).summaries() == []
 
 
-def test_a_title_goes_with_the_question_that_it_was_made_of(place: Place) -> None:
+def test_a_title_goes_with_the_question_that_it_was_made_of(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.add_exchange("renamed", "another secret", "A")
@@ -1186,7 +1212,7 @@ class Follower:
         return [one.message.text for _, one in found if one.is_shown is is_shown]
 
 
-def test_what_is_said_is_fed_once(place: Place) -> None:
+def test_what_is_said_is_fed_once(place: LimitedBackend) -> None:
     store = place.open()
     follower = Follower(store)
     ids = store.add_messages(KEY, exchange("Q", "A"))
@@ -1198,7 +1224,7 @@ def test_what_is_said_is_fed_once(place: Place) -> None:
     assert {one.key for one in follower.known.values()} == {KEY, "other"}
 
 
-def test_only_what_has_text_and_was_said_is_fed(place: Place) -> None:
+def test_only_what_has_text_and_was_said_is_fed(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(
         KEY,
@@ -1218,7 +1244,7 @@ def test_only_what_has_text_and_was_said_is_fed(place: Place) -> None:
     assert [one.trust for one in follower.known.values()] == ["tool", "user"]
 
 
-def test_a_message_is_fed_with_what_decides_who_may_find_it(place: Place) -> None:
+def test_a_message_is_fed_with_what_decides_who_may_find_it(place: LimitedBackend) -> None:
     store = place.open()
     new = [NewMessage(Message("user", "x"), trust="stranger", source="slack:U2")]
     (number,) = store.add_messages("slack:1.2", new, audience=only("slack:D1"))
@@ -1235,7 +1261,7 @@ def test_a_message_is_fed_with_what_decides_who_may_find_it(place: Place) -> Non
     )
 
 
-def test_every_change_of_a_message_is_fed_anew(place: Place) -> None:
+def test_every_change_of_a_message_is_fed_anew(place: LimitedBackend) -> None:
     store = place.open()
     follower = Follower(store)
     ids = store.add_messages(KEY, [NewMessage(Message("user", "Q"), trust="stranger")])
@@ -1262,7 +1288,7 @@ def test_every_change_of_a_message_is_fed_anew(place: Place) -> None:
     assert {one.audience for one in follower.known.values()} == {only("me")}
 
 
-def test_a_version_that_is_no_longer_shown_is_fed_as_such(place: Place) -> None:
+def test_a_version_that_is_no_longer_shown_is_fed_as_such(place: LimitedBackend) -> None:
     store = place.open()
     follower = Follower(store)
     store.add_messages(KEY, exchange("one", "1"))
@@ -1278,7 +1304,7 @@ def test_a_version_that_is_no_longer_shown_is_fed_as_such(place: Place) -> None:
     assert follower.texts(is_shown=False) == ["two", "zwei"]
 
 
-def test_what_is_erased_or_expires_is_gone(place: Place) -> None:
+def test_what_is_erased_or_expires_is_gone(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=30)
     follower = Follower(store)
     store.add_exchange("old", "Q", "A")
@@ -1293,7 +1319,7 @@ def test_what_is_erased_or_expires_is_gone(place: Place) -> None:
     assert follower.known == {}
 
 
-def test_a_switch_that_changes_nothing_feeds_nothing(place: Place) -> None:
+def test_a_switch_that_changes_nothing_feeds_nothing(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     follower = Follower(store)
@@ -1303,7 +1329,7 @@ def test_a_switch_that_changes_nothing_feeds_nothing(place: Place) -> None:
     assert follower.follow() == []
 
 
-def test_another_place_has_another_name(place: Place) -> None:
+def test_another_place_has_another_name(place: LimitedBackend) -> None:
     name = place.open().changes_since(None).database
     assert place.open().changes_since(None).database == name
     assert place.open("other").changes_since(None).database != name
@@ -1332,7 +1358,7 @@ DEEDS = st.tuples(st.sampled_from([*STEPS, "follow"]), st.sampled_from(["a", "b"
 @brief
 @given(st.lists(DEEDS, max_size=25), st.integers(1, 4))
 def test_whoever_follows_knows_the_same_as_whoever_begins_anew(
-    place: Place, deeds: list[tuple[str, str]], limit: int
+    place: LimitedBackend, deeds: list[tuple[str, str]], limit: int
 ) -> None:
     store = place.open()
     for key in ("a", "b"):
@@ -1351,7 +1377,7 @@ def test_whoever_follows_knows_the_same_as_whoever_begins_anew(
     store.close()
 
 
-def test_a_conversation_begins_and_ends_when_its_messages_were_said(place: Place) -> None:
+def test_a_conversation_begins_and_ends_when_its_messages_were_said(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=400)
     store.add_messages(KEY, [Message("user", "2025", START - 365 * DAY)])
     store.add_messages(KEY, [Message("user", "later", START - DAY)])
@@ -1393,7 +1419,7 @@ def test_a_place_can_be_told_to_people(backend: Backend) -> None:
     assert str(backend.open().conversations.location)
 
 
-def test_what_is_returned_is_no_door_to_what_is_stored(place: Place) -> None:
+def test_what_is_returned_is_no_door_to_what_is_stored(place: LimitedBackend) -> None:
     store = place.open()
     parts: list[dict[str, Any]] = [{"type": "text", "text": "as it was"}]
     store.add_messages(KEY, [Message("user", parts)])
@@ -1414,7 +1440,7 @@ def list_shown_contents(store: Conversations) -> list[object]:
 # Ids
 
 
-def test_ids_grow_over_all_conversations_and_openers(place: Place) -> None:
+def test_ids_grow_over_all_conversations_and_openers(place: LimitedBackend) -> None:
     one, other = place.open(), place.open()
     ids = [
         number
@@ -1426,7 +1452,7 @@ def test_ids_grow_over_all_conversations_and_openers(place: Place) -> None:
 
 
 def test_a_message_that_is_not_shown_is_found_by_its_id_with_its_conversation(
-    place: Place,
+    place: LimitedBackend,
 ) -> None:
     store = place.open()
     old = store.add_messages("客廳", exchange("Q", "old"))
@@ -1438,7 +1464,7 @@ def test_a_message_that_is_not_shown_is_found_by_its_id_with_its_conversation(
         assert store.find_message(unknown) is None
 
 
-def test_of_messages_that_cannot_all_be_stored_none_is(place: Place) -> None:
+def test_of_messages_that_cannot_all_be_stored_none_is(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     cursor = store.changes_since(None).cursor
@@ -1454,7 +1480,7 @@ def test_of_messages_that_cannot_all_be_stored_none_is(place: Place) -> None:
 
 
 def test_a_window_has_as_many_turns_and_characters_as_the_limits_and_no_more(
-    place: Place,
+    place: LimitedBackend,
 ) -> None:
     store = place.open(conversation_max_turns=4, conversation_max_chars=8)
     for number in range(3):
@@ -1467,7 +1493,7 @@ def test_a_window_has_as_many_turns_and_characters_as_the_limits_and_no_more(
 
 
 def test_a_window_ends_when_the_silence_is_longer_than_the_days_and_not_before(
-    place: Place,
+    place: LimitedBackend,
 ) -> None:
     store = place.open(conversation_max_age_days=7)
     store.add_exchange(KEY, "Q", "A")
@@ -1479,14 +1505,14 @@ def test_a_window_ends_when_the_silence_is_longer_than_the_days_and_not_before(
     assert list_shown(store) == ["Q", "A"]
 
 
-def test_the_limits_of_one_who_opened_it_are_nobody_else_s(place: Place) -> None:
+def test_the_limits_of_one_who_opened_it_are_nobody_else_s(place: LimitedBackend) -> None:
     few, many = place.open(conversation_max_turns=2), place.open(conversation_max_turns=100)
     few.add_exchange(KEY, "Q1", "A1")
     few.add_exchange(KEY, "Q2", "A2")
     assert (len(list_contents(few)), len(list_contents(many))) == (2, 4)
 
 
-def test_a_message_is_kept_up_to_the_last_moment_of_its_days(place: Place) -> None:
+def test_a_message_is_kept_up_to_the_last_moment_of_its_days(place: LimitedBackend) -> None:
     store = place.open(conversation_keep_days=30)
     store.add_exchange(KEY, "Q", "A")
     place.now = START + 30 * DAY
@@ -1500,7 +1526,7 @@ def test_a_message_is_kept_up_to_the_last_moment_of_its_days(place: Place) -> No
 # Being answered
 
 
-def test_a_question_is_being_answered_while_somebody_claims_it(place: Place) -> None:
+def test_a_question_is_being_answered_while_somebody_claims_it(place: LimitedBackend) -> None:
     store, other = place.open(), place.open()
     question = open_exchange(store, "two")
     claim = store.claim(question)
@@ -1512,7 +1538,9 @@ def test_a_question_is_being_answered_while_somebody_claims_it(place: Place) -> 
     assert statuses(store) == statuses(other) == [("two", "stopped")]
 
 
-def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(place: Place) -> None:
+def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     ids = store.add_messages(KEY, exchange("Q", "A"))
     claims = [store.claim(number) for number in (*ids, ids[-1] + 100)]
@@ -1524,7 +1552,7 @@ def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(plac
 # Who may find it
 
 
-def test_an_audience_is_known_before_a_conversation_has_begun(place: Place) -> None:
+def test_an_audience_is_known_before_a_conversation_has_begun(place: LimitedBackend) -> None:
     store = place.open()
     assert store.audience("slack:9.9") == only("slack:9.9")
     assert store.audience("schedule:x") == own_prompts("schedule:x")
@@ -1536,7 +1564,9 @@ def test_an_audience_is_known_before_a_conversation_has_begun(place: Place) -> N
     assert store.audience("cli:1") == EVERYONE
 
 
-def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(place: Place) -> None:
+def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.set_searched(KEY, searched=False)
@@ -1548,7 +1578,9 @@ def test_a_conversation_that_is_not_searched_says_so_and_is_still_listed(place: 
         store.set_searched("nobody", searched=False)
 
 
-def test_hiding_finds_what_was_said_on_every_path_and_its_answers_alone(place: Place) -> None:
+def test_hiding_finds_what_was_said_on_every_path_and_its_answers_alone(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     first = store.add_messages(KEY, [*exchange("Q", "A"), Message("assistant", "and more")])
     place.now += timedelta(minutes=1)
@@ -1563,7 +1595,7 @@ def test_hiding_finds_what_was_said_on_every_path_and_its_answers_alone(place: P
 # A feed in parts
 
 
-def test_a_feed_says_in_parts_what_is_new_and_what_is_gone(place: Place) -> None:
+def test_a_feed_says_in_parts_what_is_new_and_what_is_gone(place: LimitedBackend) -> None:
     store = place.open()
     for number in range(3):
         store.add_exchange(f"key {number}", f"Q{number}", f"A{number}")
@@ -1580,7 +1612,7 @@ def test_a_feed_says_in_parts_what_is_new_and_what_is_gone(place: Place) -> None
     assert nothing.database == first.database
 
 
-def test_who_begins_to_follow_late_need_not_know_what_is_gone(place: Place) -> None:
+def test_who_begins_to_follow_late_need_not_know_what_is_gone(place: LimitedBackend) -> None:
     store = place.open()
     store.add_exchange("gone", "Q", "A")
     store.clear("gone")
@@ -1590,14 +1622,16 @@ def test_who_begins_to_follow_late_need_not_know_what_is_gone(place: Place) -> N
     assert follower.texts() == ["Q", "A"]
 
 
-def test_a_title_is_of_the_first_question_whose_beginning_says_something(place: Place) -> None:
+def test_a_title_is_of_the_first_question_whose_beginning_says_something(
+    place: LimitedBackend,
+) -> None:
     store = place.open()
     store.add_exchange(KEY, " " * 1200 + "late", "A")
     store.add_exchange(KEY, "second", "A")
     assert [one.title for one in store.summaries()] == ["second"]
 
 
-def test_what_json_says_otherwise_comes_back_as_json_says_it(place: Place) -> None:
+def test_what_json_says_otherwise_comes_back_as_json_says_it(place: LimitedBackend) -> None:
     store = place.open()
     store.add_messages(KEY, [Message("user", [{"type": "x", "y": (1, 2)}])])
     assert list_contents(store) == [[{"type": "x", "y": [1, 2]}]]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.store.contracts.conftest import Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.errors import InvalidInput
 from turnleaf.store.contracts import DailyNotes, Stores
 
@@ -95,7 +95,7 @@ def test_notes_written_at_once_are_all_there(backend: Backend, log: DailyNotes) 
         for number in range(10):
             opened.append(f"{name} {number}")
 
-    at_once(work, [(log, "a"), (log, "b"), (backend.open().daily, "c")])
+    do_at_once(work, [(log, "a"), (log, "b"), (backend.open().daily, "c")])
     lines = log.read(DAY).splitlines()
     assert len(lines) == len(set(lines)) == 32
     assert lines.count("# 2026-11-15") == 1
@@ -174,7 +174,7 @@ def test_erasing_while_others_write_loses_none_of_their_notes(
         return 0
 
     stores = [(backend.open().daily, name) for name in ("a", "b", "c", "erase")]
-    erased = sum(at_once(work, stores)) + log.erase("a")
+    erased = sum(do_at_once(work, stores)) + log.erase("a")
     lines = log.read(DAY).splitlines()
     assert erased == 10
     assert len(set(lines)) == len(lines) == 22
@@ -241,5 +241,5 @@ def test_a_note_is_looked_for_on_the_last_two_days_that_have_notes(
 
 def test_of_several_who_make_a_note_once_one_does(backend: Backend, log: DailyNotes) -> None:
     stores = [backend.open().daily for _ in range(3)]
-    at_once(lambda store: store.append("the news (run 1)", once="run 1"), stores)
+    do_at_once(lambda store: store.append("the news (run 1)", once="run 1"), stores)
     assert log.read(DAY).count("run 1") == 1

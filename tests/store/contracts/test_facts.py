@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.clocks import Clock
 from tests.store.contracts.conftest import BACKENDS, WITH_JSON, Backend, open_backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from tests.strategies import brief, contents
 from turnleaf.core import changes
 from turnleaf.core.changes import Source
@@ -74,7 +74,7 @@ def list_contents(store: Facts) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
-def older(store: Facts) -> list[str]:
+def list_older(store: Facts) -> list[str]:
     return [memory.content for memory in store.older()]
 
 
@@ -83,7 +83,7 @@ def type_fact(text: str, content: str) -> str:
     return f"{text}\nabove\n\n- {content}\n"
 
 
-def without(text: str, *contents: str) -> str:
+def drop_facts(text: str, *contents: str) -> str:
     """Return a page without the lines of some facts."""
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not any(f"- {one}" in line for one in contents))
@@ -418,7 +418,7 @@ def test_who_add_at_once_lose_nothing(place: FactsBackend) -> None:
         opened, name = given
         return [opened.add(f"{name} {number}").id for number in range(8)]
 
-    ids = at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
+    ids = do_at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
     assert sorted(list_contents(store)) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
     assert {one.id for one in store.get_all()} == {one for several in ids for one in several}
     assert len(store.changes()) == 24
@@ -573,14 +573,14 @@ def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(place: FactsBac
     back = store.revive(cat.id, origin="learnt", source=CHAT)
     assert back is not None
     assert (back.memory.id, back.memory.said_count, back.memory.until) == (cat.id, 2, None)
-    assert (list_contents(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), list_older(store)) == (["I have a cat"], [])
     assert [change.op for change in store.changes(cat.id)] == ["add", "retire", "revive"]
     store.undo()
-    assert (list_contents(store), older(store)) == ([], ["I have a cat"])
+    assert (list_contents(store), list_older(store)) == ([], ["I have a cat"])
     (again,) = store.older()
     assert (again.said_count, again.until) == (1, date(2026, 12, 1))
     store.undo()
-    assert (list_contents(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), list_older(store)) == (["I have a cat"], [])
     assert store.revive("nobody") is None
 
 
@@ -589,7 +589,7 @@ def test_what_is_asked_for_comes_back_if_it_is_an_older_fact(place: FactsBackend
     cat = store.add("I have a cat")
     store.retire([cat.id])
     assert store.remember("I have a cat").memory.id == cat.id
-    assert (list_contents(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), list_older(store)) == (["I have a cat"], [])
 
 
 def test_older_facts_are_not_counted_by_the_limits(place: FactsBackend) -> None:
@@ -608,7 +608,7 @@ def test_an_older_fact_can_be_forgotten_and_that_undone(place: FactsBackend) -> 
     assert store.older() == []
     assert not store.delete(cat.id)
     store.undo()
-    assert older(store) == ["I have a cat"]
+    assert list_older(store) == ["I have a cat"]
     store.undo()
     assert list_contents(store) == ["I have a cat"]
 
@@ -632,7 +632,7 @@ def test_a_fact_is_gone_from_the_day_after_its_last(place: FactsBackend) -> None
     assert list_contents(store) == ["exam on the 18th", "I like tea"]
     place.clock.now = START + timedelta(days=2)
     before = store.text()
-    assert (list_contents(store), older(store)) == (["I like tea"], ["exam on the 18th"])
+    assert (list_contents(store), list_older(store)) == (["I like tea"], ["exam on the 18th"])
     view = store.view()
     assert [one.content for one in view.ended] == ["exam on the 18th"]
     assert (view.facts, view.page) == (store.get_all(), store.prompt_text())
@@ -661,7 +661,7 @@ def test_an_undo_leaves_what_ended_where_it_is(place: FactsBackend) -> None:
     place.clock.now = START + timedelta(days=1)
     store.add("I have a cat")
     store.undo()
-    assert (list_contents(store), older(store)) == (["I like tea"], ["exam"])
+    assert (list_contents(store), list_older(store)) == (["I like tea"], ["exam"])
 
 
 def test_what_ended_comes_back_when_it_is_said_again(place: FactsBackend) -> None:
@@ -671,7 +671,7 @@ def test_what_ended_comes_back_when_it_is_said_again(place: FactsBackend) -> Non
     back = store.revive(exam.id, until=date(2026, 12, 24))
     assert back is not None
     assert back.memory.until == date(2026, 12, 24)
-    assert (list_contents(store), older(store)) == (["exam"], [])
+    assert (list_contents(store), list_older(store)) == (["exam"], [])
 
 
 def test_what_ended_can_be_forgotten(place: FactsBackend) -> None:
@@ -697,7 +697,7 @@ def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: Fa
         "also mine",
         "我對青黴素過敏",
     ]
-    assert older(store) == ["said once"]
+    assert list_older(store) == ["said once"]
     store.undo()
     assert place.data() == before
     assert store.older() == []
@@ -714,7 +714,7 @@ def test_nothing_but_learned_facts_makes_room(place: FactsBackend) -> None:
     assert [one.id for one in store.remember("x").displaced] == [accepted.id]
     with pytest.raises(MemoryFull, match="turnleaf config memoryMaxItems 10"):
         store.remember("y")
-    assert older(store) == ["kept"]
+    assert list_older(store) == ["kept"]
 
 
 def test_as_many_learned_facts_leave_as_it_takes(place: FactsBackend) -> None:
@@ -763,7 +763,7 @@ def test_a_fact_that_leaves_is_older_and_nothing_else(place: FactsBackend) -> No
     store = place.open()
     cat, tea = store.add("I have a cat", "Home"), store.add("I like tea")
     assert [one.id for one in store.retire([cat.id, "nobody"])] == [cat.id]
-    assert (list_contents(store), older(store)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(store), list_older(store)) == (["I like tea"], ["I have a cat"])
     assert "cat" not in store.prompt_text()
     again = place.open()
     assert [(one.id, one.category, one.created_at) for one in again.older()] == [
@@ -788,17 +788,17 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     added = place.open().add("meanwhile")
     before = place.data()
     with pytest.raises(Conflict, match=r"changed since it was read.*read it again"):
-        store.write(without(text, "tea"), expected=version)
+        store.write(drop_facts(text, "tea"), expected=version)
     assert place.data() == before
     text, version = store.snapshot()
-    store.write(without(text, "tea"), expected=version)
+    store.write(drop_facts(text, "tea"), expected=version)
     assert added in store.get_all()
     assert "tea" not in sorted(list_contents(store))
 
 
 def test_without_a_version_it_replaces_whatever_is_there(place: FactsBackend) -> None:
     store = fill_store(place)
-    text = without(store.text(), "tea")
+    text = drop_facts(store.text(), "tea")
     place.open().add("meanwhile")
     before = place.data()
     store.write(text)
@@ -827,7 +827,7 @@ def test_no_limit_refuses_it(place: FactsBackend) -> None:
 def test_it_is_on_record_with_what_it_removed_changed_and_added(place: FactsBackend) -> None:
     store = fill_store(place)
     lamp, tea, _ = store.get_all()
-    text = without(store.text(), "tea").replace("小明", "小華")
+    text = drop_facts(store.text(), "tea").replace("小明", "小華")
     written = store.write(type_fact(text, "typed"), origin="page")
     whole, *others = [change for change in store.changes() if change.op == "put"]
     assert (whole.n, whole.id, whole.removed) == (written.change, "", (tea,))
@@ -848,7 +848,7 @@ def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(
 ) -> None:
     store = fill_store(place)
     before, facts = place.data(), store.get_all()
-    store.write(type_fact(without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
+    store.write(type_fact(drop_facts(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
     undone = place.open().undo()
     assert {change.op for change in undone} == {"put"}
     assert (place.data(), store.get_all()) == (before, facts)
@@ -863,7 +863,7 @@ def test_one_after_another_is_undone_to_the_letter(place: FactsBackend) -> None:
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
         states.append(place.data())
-        store.write(without(store.text(), content))
+        store.write(drop_facts(store.text(), content))
     for state in reversed(states):
         store.undo()
         assert place.data() == state
@@ -873,7 +873,7 @@ def test_one_after_another_is_undone_to_the_letter(place: FactsBackend) -> None:
 def test_what_was_added_since_stays_when_it_is_undone(place: FactsBackend) -> None:
     store = fill_store(place)
     tea = store.get_all()[1]
-    text = without(store.text(), "tea").replace("小明", "小華")
+    text = drop_facts(store.text(), "tea").replace("小明", "小華")
     written = store.write(type_fact(text, "typed"))
     later = store.add("later")
     store.undo(written.change)
@@ -884,7 +884,7 @@ def test_what_was_added_since_stays_when_it_is_undone(place: FactsBackend) -> No
 def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: FactsBackend) -> None:
     store = fill_store(place)
     lamp = store.get_all()[0]
-    written = store.write(without(store.text(), "tea").replace("小明", "小華"))
+    written = store.write(drop_facts(store.text(), "tea").replace("小明", "小華"))
     store.update(lamp.id, "the lamp has no name")
     before, record = place.data(), store.changes()
     with pytest.raises(Conflict, match="changed since"):
@@ -1087,7 +1087,7 @@ def test_of_several_who_accept_or_reject_at_once_it_is_in_one_place_or_none(
     backend: Backend, memory: Facts, pending: PendingFacts
 ) -> None:
     waiting = pending.add("x")
-    at_once(lambda store: store.accept(waiting.id), [backend.open().pending for _ in range(3)])
+    do_at_once(lambda store: store.accept(waiting.id), [backend.open().pending for _ in range(3)])
     assert list_contents(memory) == ["x"]
     assert pending.get_all() == []
 
@@ -1205,7 +1205,7 @@ def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(
 
 def test_of_several_who_add_one_id_at_once_one_does(place: FactsBackend) -> None:
     stores = [place.open() for _ in range(3)]
-    added = at_once(lambda store: store.add("tea", memory_id="chosen"), stores)
+    added = do_at_once(lambda store: store.add("tea", memory_id="chosen"), stores)
     assert list_contents(stores[0]) == ["tea"]
     assert {one.id for one in added if one} == {"chosen"}
     assert len(stores[0].changes("chosen")) == 1
@@ -1223,7 +1223,7 @@ def test_of_several_who_update_what_they_read_one_does(place: FactsBackend) -> N
             return False
         return True
 
-    assert at_once(change, [*enumerate(stores)]).count(True) == 1
+    assert do_at_once(change, [*enumerate(stores)]).count(True) == 1
 
 
 @brief
@@ -1293,7 +1293,7 @@ def test_learned_facts_make_room_also_for_one_that_is_added_or_comes_back(
     assert [one.id for one in back.displaced] == [weak.id]
     added = store.add("asked for", displace=True)
     assert added in store.get_all()
-    assert sorted(older(store)) == ["one", "two"]
+    assert sorted(list_older(store)) == ["one", "two"]
     assert len(store.get_all()) == 5
 
 
@@ -1328,7 +1328,7 @@ def test_an_older_fact_is_neither_got_nor_searched_nor_changed(place: FactsBacke
     assert store.update(fact.id, "two cats") is None
     assert store.count_repeat(fact.id) is None
     assert store.retire([fact.id]) == []
-    assert older(store) == ["I have a cat"]
+    assert list_older(store) == ["I have a cat"]
 
 
 def test_a_fact_that_is_here_is_not_revived(place: FactsBackend) -> None:
@@ -1453,7 +1453,7 @@ def test_of_several_who_undo_at_once_each_takes_back_another_change(place: Facts
     stores = [place.open() for _ in range(3)]
     for content in ("one", "two", "three", "four"):
         stores[0].add(content)
-    undone = at_once(lambda store: [change.n for change in store.undo()], stores)
+    undone = do_at_once(lambda store: [change.n for change in store.undo()], stores)
     assert sorted(undone) == [[2], [3], [4]]
     assert list_contents(stores[0]) == ["one"]
 
@@ -1572,7 +1572,7 @@ def test_an_undo_moves_what_ended_as_any_change_does(place: FactsBackend) -> Non
     store.add("I like tea")
     place.clock.pass_time(days=1)
     store.undo()
-    assert (store.view().ended, older(store), list_contents(store)) == ([], ["exam"], [])
+    assert (store.view().ended, list_older(store), list_contents(store)) == ([], ["exam"], [])
     assert [one.op for one in store.changes()] == ["add", "add", "expire", "undo"]
 
 
@@ -1595,14 +1595,14 @@ def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_has_ended(
     store.add("exam", until=date(2026, 11, 17), memory_id="chosen")
     place.clock.pass_time(days=1)
     assert store.add("exam", memory_id="chosen") is None
-    assert (list_contents(store), older(store)) == ([], ["exam"])
+    assert (list_contents(store), list_older(store)) == ([], ["exam"])
 
 
 def test_an_import_of_older_facts_is_not_told_and_not_undone(place: FactsBackend) -> None:
     store = place.open()
     store.import_older([Memory("x", "I had a cat", START, START)])
     assert store.changes() == store.undo() == []
-    assert older(store) == ["I had a cat"]
+    assert list_older(store) == ["I had a cat"]
 
 
 def test_a_fact_that_comes_back_is_later_than_it_was(place: FactsBackend) -> None:
@@ -1630,4 +1630,4 @@ def test_a_change_that_finds_nothing_to_change_moves_what_ended(place: FactsBack
     store.add("exam", until=date(2026, 11, 17))
     place.clock.pass_time(days=1)
     assert store.update("nobody", "x") is None
-    assert (store.view().ended, older(store)) == ([], ["exam"])
+    assert (store.view().ended, list_older(store)) == ([], ["exam"])

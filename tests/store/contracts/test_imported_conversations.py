@@ -32,7 +32,7 @@ TALK = [
 ]
 
 
-def texts(store: Conversations) -> list[str]:
+def list_texts(store: Conversations) -> list[str]:
     return [stored.message.text for stored in store.messages(KEY)]
 
 
@@ -40,7 +40,7 @@ def test_the_path_to_the_leaf_is_shown_and_other_branches_are_versions(
     store: Conversations,
 ) -> None:
     assert store.import_tree(KEY, TALK, leaf=3) == 4
-    assert texts(store) == ["燈叫什麼？", "re: 小明", "謝謝"]
+    assert list_texts(store) == ["燈叫什麼？", "re: 小明", "謝謝"]
     answer = store.messages(KEY)[1]
     other = [store.find_message(number) for number in answer.versions if number != answer.id]
     assert [found[1].message.text for found in other if found] == ["re: no idea"]
@@ -76,14 +76,14 @@ def test_an_import_that_is_repeated_adds_nothing(store: Conversations) -> None:
 def test_a_longer_export_adds_what_it_has_more(store: Conversations) -> None:
     store.import_tree(KEY, TALK[:3], leaf=2)
     assert store.import_tree(KEY, TALK, leaf=3) == 1
-    assert texts(store) == ["燈叫什麼？", "re: 小明", "謝謝"]
+    assert list_texts(store) == ["燈叫什麼？", "re: 小明", "謝謝"]
 
 
 def test_what_was_said_here_since_goes_on_being_shown(store: Conversations) -> None:
     store.import_tree(KEY, TALK[:2], leaf=1)
     store.add_exchange(KEY, "here", "re: here")
     store.import_tree(KEY, TALK, leaf=3)
-    assert texts(store) == ["燈叫什麼？", "re: no idea", "here", "re: here"]
+    assert list_texts(store) == ["燈叫什麼？", "re: no idea", "here", "re: here"]
 
 
 def test_the_same_words_in_two_places_are_two_messages(store: Conversations) -> None:
@@ -122,6 +122,6 @@ def test_what_an_import_would_add_is_counted_and_nothing_is_added(store: Convers
     # Once more in the same place is the same message; after another one it is not.
     longer = [*TALK, TALK[3], node(3, "謝謝", 1)]
     assert store.count_new(KEY, longer) == 2
-    assert texts(store) == ["燈叫什麼？", "re: 小明"]
+    assert list_texts(store) == ["燈叫什麼？", "re: 小明"]
     assert store.import_tree(KEY, longer) == 2
     assert store.count_new(KEY, longer) == 0

@@ -9,7 +9,7 @@ import pytest
 
 from tests.decisions import decide
 from tests.store.contracts.conftest import START, Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.core.learning.queue import (
     LEASE_SECONDS,
     Batch,
@@ -67,7 +67,7 @@ def claim_batch(store: LearningQueue, key: str = KEY) -> Batch:
     return batch
 
 
-def texts(batch: Batch) -> list[str]:
+def list_texts(batch: Batch) -> list[str]:
     return [one.message.text for one in batch.messages]
 
 
@@ -85,7 +85,7 @@ def test_what_comes_in_while_rules_read_is_not_taken_before_they_have_read_it(
     store.complete_reading(read, [])
     taken = store.claim(KEY, read=True)
     assert taken is not None
-    assert texts(taken) == ["first"]
+    assert list_texts(taken) == ["first"]
     store.complete(taken, [])
     assert [one.message.text for one in store.list_queued(KEY)] == ["second"]
 
@@ -111,7 +111,7 @@ def test_messages_wait_in_their_order_also_after_a_restart(place: QueueBackend) 
     place.open().enqueue(KEY, make_queued("客廳的燈叫做小明", "and the hall?"))
     place.open().enqueue(KEY, make_queued("third"))
     assert place.open().count_queued(KEY) == 3
-    assert texts(claim_batch(place.open())) == ["客廳的燈叫做小明", "and the hall?", "third"]
+    assert list_texts(claim_batch(place.open())) == ["客廳的燈叫做小明", "and the hall?", "third"]
 
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -216,11 +216,11 @@ def test_what_one_holds_no_other_gets_until_the_lease_is_over(place: QueueBacken
     store.enqueue(OTHER, make_queued("another"))
     claim_batch(store)
     assert place.open().claim(KEY) is None
-    assert texts(claim_batch(place.open(), OTHER)) == ["another"]
+    assert list_texts(claim_batch(place.open(), OTHER)) == ["another"]
     place.pass_time(LEASE_SECONDS - 1)
     assert place.open().claim(KEY) is None
     place.pass_time(1)
-    assert texts(claim_batch(place.open())) == ["one"]
+    assert list_texts(claim_batch(place.open())) == ["one"]
 
 
 def test_what_is_held_still_waits(store: LearningQueue) -> None:
@@ -235,7 +235,7 @@ def test_what_came_after_the_claim_is_not_completed_with_it(store: LearningQueue
     store.enqueue(KEY, make_queued("after"))
     assert store.claim(KEY) is None
     assert store.complete(batch, [])
-    assert texts(claim_batch(store)) == ["after"]
+    assert list_texts(claim_batch(store)) == ["after"]
 
 
 def test_who_lost_the_lease_completes_nothing(place: QueueBackend) -> None:
@@ -277,7 +277,7 @@ def test_what_is_released_waits_again_and_the_error_is_kept(place: QueueBackend)
     place.pass_time(5)
     store.release(claim_batch(store), "again")
     assert store.last_error() == LearningProblem(place.clock.now, KEY, "again")
-    assert texts(claim_batch(store)) == ["one"]
+    assert list_texts(claim_batch(store)) == ["one"]
 
 
 def test_after_a_failure_the_next_extraction_waits_its_time(place: QueueBackend) -> None:
@@ -301,8 +301,8 @@ def test_a_completed_extraction_of_any_conversation_clears_the_error(store: Lear
 
 
 def cut_off(place: QueueBackend, key: str = KEY) -> list[str]:
-    """Take what waits and come to no end with it; give what that was."""
-    taken = texts(claim_batch(place.open(), key))
+    """Take what waits and come to no end with it; return what that was."""
+    taken = list_texts(claim_batch(place.open(), key))
     place.pass_time(LEASE_SECONDS)
     return taken
 
@@ -317,7 +317,7 @@ def test_after_a_cut_messages_are_taken_one_by_one_and_later_ones_together(
     taken = []
     for _ in range(3):
         batch = claim_batch(store)
-        taken.append((texts(batch), batch.has_more))
+        taken.append((list_texts(batch), batch.has_more))
         assert store.complete(batch, [])
     assert taken == [(["一"], True), (["二"], True), (["三", "四"], False)]
     assert store.set_aside() == []
@@ -339,10 +339,10 @@ def test_what_the_user_asked_to_forget_is_known_to_each_attempt(place: QueueBack
     cut_off(place)
     for text in ("一", "二"):
         batch = claim_batch(store)
-        assert texts(batch) == [text, "forget that"]
+        assert list_texts(batch) == [text, "forget that"]
         assert store.complete(batch, [])
     cut_off(place)
-    assert texts(claim_batch(store)) == ["forget that"]
+    assert list_texts(claim_batch(store)) == ["forget that"]
 
 
 def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: QueueBackend) -> None:
@@ -350,7 +350,7 @@ def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: QueueBa
     store.enqueue(KEY, make_queued("一", "二"))
     for _ in range(3):
         store.release(claim_batch(store), "no answer")
-        assert texts(claim_batch(store)) == ["一", "二"]
+        assert list_texts(claim_batch(store)) == ["一", "二"]
         store.close()
 
 
@@ -360,7 +360,7 @@ def test_a_program_that_hung_counts_although_it_ends_in_order(place: QueueBacken
     claim_batch(store)
     place.pass_time(LEASE_SECONDS)
     store.close()
-    assert texts(claim_batch(store)) == ["一"]
+    assert list_texts(claim_batch(store)) == ["一"]
 
 
 # The outbox
@@ -497,7 +497,7 @@ def test_what_was_held_with_an_erased_message_waits_again(store: LearningQueue) 
     batch = claim_batch(store)
     assert store.erase(source="document:a.md") == 1
     assert not store.complete(batch, [decide("page")])
-    assert texts(claim_batch(store)) == ["typed"]
+    assert list_texts(claim_batch(store)) == ["typed"]
 
 
 def test_erasing_nothing_in_particular_is_refused(store: LearningQueue) -> None:
@@ -516,14 +516,14 @@ def test_who_learn_at_once_lose_nothing_and_learn_nothing_twice(place: QueueBack
         for number in range(8):
             opened.enqueue(KEY, make_queued(f"{name} {number}"))
             batch = opened.claim(KEY)
-            if batch and opened.complete(batch, [decide(one) for one in texts(batch)]):
-                learned += texts(batch)
+            if batch and opened.complete(batch, [decide(one) for one in list_texts(batch)]):
+                learned += list_texts(batch)
         return learned
 
-    done = at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
+    done = do_at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
     rest = store.claim(KEY)
     learned = [text for several in done for text in several]
-    everything = learned + (texts(rest) if rest else [])
+    everything = learned + (list_texts(rest) if rest else [])
     assert sorted(everything) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
     assert sorted(one.decision.content for one in store.outbox()) == sorted(learned)
 
@@ -558,7 +558,7 @@ def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
     assert cut_off(place) == ["一", "二", "三"]
     complete(store)
     assert cut_off(place) == ["二"]
-    assert texts(claim_batch(store)) == ["三"]
+    assert list_texts(claim_batch(store)) == ["三"]
     assert [(one.key, one.queued) for one in place.open().set_aside()] == [
         (KEY, make_queued("二")[0])
     ]
@@ -618,24 +618,24 @@ def test_of_several_who_claim_at_once_one_gets_it(place: QueueBackend) -> None:
     for number in range(5):
         key = f"key {number}"
         stores[0].enqueue(key, make_queued("one"))
-        got = at_once(lambda store, key=key: store.claim(key), stores)  # type: ignore[misc]
+        got = do_at_once(lambda store, key=key: store.claim(key), stores)  # type: ignore[misc]
         assert len([one for one in got if one]) == 1
 
 
 def test_of_several_who_spend_at_once_no_more_than_the_cap_may(place: QueueBackend) -> None:
     stores = [place.open() for _ in range(3)]
-    done = at_once(lambda store: [store.spend("m", cap=5, day=DAY) for _ in range(3)], stores)
+    done = do_at_once(lambda store: [store.spend("m", cap=5, day=DAY) for _ in range(3)], stores)
     assert [is_spent for several in done for is_spent in several].count(True) == 5
     assert stores[0].count_calls(DAY) == {"m": 5}
 
 
 def test_of_several_who_flush_or_settle_at_once_one_does(place: QueueBackend) -> None:
     stores = [place.open() for _ in range(3)]
-    assert at_once(lambda store: store.begin_flush(KEY), stores).count(True) == 1
+    assert do_at_once(lambda store: store.begin_flush(KEY), stores).count(True) == 1
     stores[0].enqueue(KEY, make_queued("one"))
     complete(stores[0], decide("x"))
     (outgoing,) = stores[1].outbox()
-    assert at_once(lambda store: store.settle(outgoing.id), stores).count(True) == 1
+    assert do_at_once(lambda store: store.settle(outgoing.id), stores).count(True) == 1
     assert stores[0].outbox() == []
 
 
@@ -799,7 +799,7 @@ def test_closing_gives_back_only_what_was_claimed_here(place: QueueBackend) -> N
     mine = claim_batch(one)
     claim_batch(other, OTHER)
     one.close()
-    assert texts(claim_batch(other)) == ["mine"]
+    assert list_texts(claim_batch(other)) == ["mine"]
     assert one.claim(OTHER) is None
     assert not one.complete(mine, [])
 
@@ -824,7 +824,7 @@ def test_while_some_of_a_conversation_is_held_nothing_of_it_is_claimed(
 def test_what_a_model_has_not_read_was_not_cut_off(store: LearningQueue) -> None:
     store.enqueue(KEY, make_queued("一", "二"))
     assert store.complete(claim_batch(store), [], Unread(0, "no room"))
-    assert texts(claim_batch(store)) == ["一", "二"]
+    assert list_texts(claim_batch(store)) == ["一", "二"]
 
 
 def test_after_a_failure_that_was_told_a_message_was_not_cut_off_any_more(
@@ -834,6 +834,6 @@ def test_after_a_failure_that_was_told_a_message_was_not_cut_off_any_more(
     store.enqueue(KEY, make_queued("一", "二"))
     cut_off(place)
     batch = claim_batch(store)
-    assert texts(batch) == ["一"]
+    assert list_texts(batch) == ["一"]
     store.release(batch, "no answer")
-    assert texts(claim_batch(store)) == ["二"]
+    assert list_texts(claim_batch(store)) == ["二"]

@@ -11,7 +11,7 @@ from tests.clocks import Clock
 from tests.meanings import FACTS, Ailing, Meanings
 from tests.scores import require
 from tests.store.contracts.conftest import Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, only, own_prompts
 from turnleaf.core.messages import Message, NewMessage
@@ -71,11 +71,11 @@ def test_what_is_changed_or_removed_is_no_longer_found_in_its_old_words(
     other.conversations.clear("k")
     for query in ("Lisbon", "Ann", "zebra"):
         assert index.search(query, floor=False) == []
-    assert texts(index.search("台南")) == ["lives in Tainan 台南"]
+    assert list_hit_texts(index.search("台南")) == ["lives in Tainan 台南"]
     other.facts.delete(fact.id)
     assert index.search("Tainan", floor=False) == []
     other.facts.undo()
-    assert texts(index.search("Tainan")) == ["lives in Tainan 台南"]
+    assert list_hit_texts(index.search("Tainan")) == ["lives in Tainan 台南"]
 
 
 def test_a_note_is_found_by_what_it_says_now(
@@ -157,7 +157,7 @@ def says(text: str, minutes: float = 0, role: str = "user", name: str | None = N
     return Message(role, text, NOON + timedelta(minutes=minutes), name=name)
 
 
-def texts(hits: Sequence[Hit]) -> list[str]:
+def list_hit_texts(hits: Sequence[Hit]) -> list[str]:
     return [hit.text for hit in hits]
 
 
@@ -166,8 +166,8 @@ def test_a_speaker_is_searched_by_name_and_not_by_role(
 ) -> None:
     store.add_messages("k", [says("I sold the boat", name="王小明"), says("A pity", 1)])
     store.add_messages("other", [says("the assistant of the user", 99)])
-    assert "I sold the boat" in texts(index.search("小明"))
-    assert texts(index.search("user")) == ["the assistant of the user"]
+    assert "I sold the boat" in list_hit_texts(index.search("小明"))
+    assert list_hit_texts(index.search("user")) == ["the assistant of the user"]
 
 
 def test_every_part_of_a_long_message_is_found_by_itself(
@@ -191,7 +191,7 @@ def test_an_answer_is_found_through_the_question_before_it(
     exchange = [says("Which restaurant serves the best ramen?"), says("Number nine.", 1)]
     store.add_messages("k", exchange)
     store.add_messages("other", [says("Is it late?"), says("Yes.", 1)])
-    assert texts(index.search("ramen restaurant")) == [one.text for one in exchange]
+    assert list_hit_texts(index.search("ramen restaurant")) == [one.text for one in exchange]
 
 
 def test_neighbours_are_close_in_time(store: Conversations, index: Passages) -> None:
@@ -199,13 +199,13 @@ def test_neighbours_are_close_in_time(store: Conversations, index: Passages) -> 
     (hit,) = index.search("ramen")
     assert hit.text == "best ramen?"
     assert index.around(hit) == []
-    assert texts(index.around(index.search("nine")[0], 3, 3)) == ["Sure?"]
+    assert list_hit_texts(index.around(index.search("nine")[0], 3, 3)) == ["Sure?"]
 
 
 def test_what_is_around_comes_in_the_order_of_time(store: Conversations, index: Passages) -> None:
     store.add_messages("k", [says(f"number x{at}", at) for at in range(7)])
     hit = next(hit for hit in index.search("x3") if hit.text == "number x3")
-    assert texts(index.around(hit, 2, 1)) == ["number x1", "number x2", "number x4"]
+    assert list_hit_texts(index.around(hit, 2, 1)) == ["number x1", "number x2", "number x4"]
 
 
 def test_words_of_strangers_and_tools_are_nobodys_context(
@@ -216,16 +216,19 @@ def test_words_of_strangers_and_tools_are_nobodys_context(
     assert [(hit.text, hit.trust) for hit in index.search("walrus", floor=False)] == [
         ("a walrus", "stranger")
     ]
-    assert texts(index.around(index.search("hello")[0])) == ["good bye"]
+    assert list_hit_texts(index.around(index.search("hello")[0])) == ["good bye"]
 
 
 def test_a_direct_message_is_found_only_from_there(store: Conversations, index: Passages) -> None:
     store.add_messages("slack:D1", [says("a secret zebra")], audience=only("slack:D1"))
     store.add_messages("cli:x", [says("an open zebra")])
     for reader in (None, Reader(), Reader("cli:x", is_prompt=True), Reader("s", only("slack:D2"))):
-        assert texts(index.search("zebra", reader=reader)) == ["an open zebra"]
+        assert list_hit_texts(index.search("zebra", reader=reader)) == ["an open zebra"]
     mine = Reader("slack:D1", only("slack:D1"), is_prompt=True)
-    assert sorted(texts(index.search("zebra", reader=mine))) == ["a secret zebra", "an open zebra"]
+    assert sorted(list_hit_texts(index.search("zebra", reader=mine))) == [
+        "a secret zebra",
+        "an open zebra",
+    ]
 
 
 def test_what_a_schedule_says_is_in_its_own_prompts_alone(
@@ -233,9 +236,9 @@ def test_what_a_schedule_says_is_in_its_own_prompts_alone(
 ) -> None:
     store.add_messages("schedule:1", [says("a daily zebra")])
     assert index.search("zebra", reader=Reader("cli:x", is_prompt=True)) == []
-    assert texts(index.search("zebra")) == ["a daily zebra"]
+    assert list_hit_texts(index.search("zebra")) == ["a daily zebra"]
     its_own = Reader("schedule:1", own_prompts("schedule:1"), is_prompt=True)
-    assert texts(index.search("zebra", reader=its_own)) == ["a daily zebra"]
+    assert list_hit_texts(index.search("zebra", reader=its_own)) == ["a daily zebra"]
 
 
 @pytest.mark.parametrize("trust", ["stranger", "tool", "document"])
@@ -257,12 +260,12 @@ def test_what_is_hidden_or_not_searched_is_found_by_nobody(
     store.add_messages("k", [says("a zebra"), says("hay", 1)])
     store.add_messages("other", [says("another zebra", 2)])
     store.hide("k", [NOON], "change:1")
-    assert texts(index.search("zebra", floor=False)) == ["another zebra"]
+    assert list_hit_texts(index.search("zebra", floor=False)) == ["another zebra"]
     store.set_searched("other", searched=False)
     assert index.search("zebra", floor=False) == []
     store.show_again("change:1")
     store.set_searched("other", searched=True)
-    assert sorted(texts(index.search("zebra"))) == ["a zebra", "another zebra", "hay"]
+    assert sorted(list_hit_texts(index.search("zebra"))) == ["a zebra", "another zebra", "hay"]
 
 
 def test_another_version_comes_last_and_is_marked(store: Conversations, index: Passages) -> None:
@@ -283,7 +286,9 @@ def test_a_conversation_of_which_one_narrows_the_audience_is_found_by_no_other_a
     assert len(index.search("zebra")) == 1
     store.add_messages("k", [says("and a walrus", 60)], audience=only("me"))
     assert index.search("zebra") == []
-    assert texts(index.search("zebra", reader=Reader("k", only("me")))) == ["an open zebra"]
+    assert list_hit_texts(index.search("zebra", reader=Reader("k", only("me")))) == [
+        "an open zebra"
+    ]
 
 
 def test_a_message_whose_fact_is_forgotten_is_not_found_until_the_fact_is_back(
@@ -354,10 +359,10 @@ def test_the_limit_is_ten_and_at_most_a_hundred_and_three_hundred_for_a_prompt(
 def test_without_a_model_the_words_decide(space: Stores, index: Passages, mode: str) -> None:
     space.facts.add("green tea")
     assert not index.has_embedder
-    assert texts(index.search("tea", mode=mode)) == ["green tea"]
+    assert list_hit_texts(index.search("tea", mode=mode)) == ["green tea"]
     assert index.missing_vectors() == index.embed() == 0
     index.use_embedder(None, Weights())
-    assert texts(index.search("tea", mode=mode)) == ["green tea"]
+    assert list_hit_texts(index.search("tea", mode=mode)) == ["green tea"]
 
 
 def test_an_unknown_mode_is_refused(index: Passages) -> None:
@@ -376,7 +381,7 @@ def test_nothing_asked_is_nothing_found(space: Stores, index: Passages, query: s
 )
 def test_any_text_can_be_asked(space: Stores, index: Passages, query: str) -> None:
     space.facts.add("green tea")
-    assert texts(index.search(query)) == ["green tea"]
+    assert list_hit_texts(index.search(query)) == ["green tea"]
 
 
 @pytest.mark.parametrize("text", ["a\0zebra", "\ud800 zebra", "zebra " * 30_000, "<!-- zebra -->"])
@@ -399,16 +404,16 @@ def test_what_says_the_same_is_given_once_above_the_floor(
 ) -> None:
     store.add_messages("a", [says("green tea")])
     store.add_messages("b", [says("green tea", 60)])
-    assert texts(index.search("tea")) == ["green tea"]
-    assert texts(index.search("tea", floor=False)) == ["green tea"] * 2
+    assert list_hit_texts(index.search("tea")) == ["green tea"]
+    assert list_hit_texts(index.search("tea", floor=False)) == ["green tea"] * 2
 
 
 def test_what_hardly_fits_is_given_only_without_the_floor(space: Stores, index: Passages) -> None:
     for content in ("zebra yak xerus walrus vole umbrella", "the umbrella", "cat"):
         space.facts.add(content)
     query = "zebra yak xerus walrus vole urchin tapir skunk umbrella"
-    assert texts(index.search(query)) == ["zebra yak xerus walrus vole umbrella"]
-    assert texts(index.search(query, floor=False))[1:] == ["the umbrella"]
+    assert list_hit_texts(index.search(query)) == ["zebra yak xerus walrus vole umbrella"]
+    assert list_hit_texts(index.search(query, floor=False))[1:] == ["the umbrella"]
 
 
 def test_the_same_question_has_the_same_answer_for_everybody(
@@ -441,11 +446,11 @@ def test_a_meaning_is_found_without_its_words_once_there_are_vectors(
     assert told == [(len(FACTS), len(FACTS))]
     assert (index.missing_vectors(), index.embed()) == (0, 0)
     for query, fact in (("beverage", FACTS[0]), ("animal", FACTS[1]), ("飲料", FACTS[3])):
-        assert fact in texts(index.search(query))
+        assert fact in list_hit_texts(index.search(query))
         assert index.search(query, mode="lexical") == []
         hit = index.search(query, mode="vector")[0]
         assert (hit.bm25, hit.score) == (None, hit.vector)
-    assert FACTS[2] not in texts(index.search("beverage"))
+    assert FACTS[2] not in list_hit_texts(index.search("beverage"))
 
 
 class Vague(Meanings):
@@ -462,11 +467,11 @@ def test_small_talk_is_found_by_its_words_alone(space: Stores, index: Passages) 
         space.conversations.add_messages(f"k{number}", [says(said)])
     index.use_embedder(Vague(), Weights())
     index.embed()
-    assert texts(index.search("cat"))[0] == FACTS[1]
-    assert {"hello", "謝謝"}.isdisjoint(texts(index.search("cat")))
-    assert {"hello", "謝謝"} <= {*texts(index.search("cat", floor=False))}
-    assert texts(index.search("hello"))[0] == "hello"
-    assert texts(index.search("謝謝"))[0] == "謝謝"
+    assert list_hit_texts(index.search("cat"))[0] == FACTS[1]
+    assert {"hello", "謝謝"}.isdisjoint(list_hit_texts(index.search("cat")))
+    assert {"hello", "謝謝"} <= {*list_hit_texts(index.search("cat", floor=False))}
+    assert list_hit_texts(index.search("hello"))[0] == "hello"
+    assert list_hit_texts(index.search("謝謝"))[0] == "謝謝"
 
 
 def test_the_score_is_the_weighted_sum_of_both_sides(space: Stores, index: Passages) -> None:
@@ -492,7 +497,7 @@ def test_vectors_that_one_has_made_are_there_for_another(
     assert other.missing_vectors() == 0
     other.use_embedder(Meanings(), Weights())
     assert other.missing_vectors() == 0
-    assert FACTS[0] in texts(other.search("beverage"))
+    assert FACTS[0] in list_hit_texts(other.search("beverage"))
     other.use_embedder(None, Weights())
     assert other.search("beverage") == []
 
@@ -520,7 +525,7 @@ def test_meanings_are_kept_from_those_who_may_not_find_them(
     store.add_messages("slack:D1", [says("I enjoy green tea")], audience=only("slack:D1"))
     store.add_messages("cli:x", [says("coffee is fine")])
     index.embed()
-    assert texts(index.search("beverage")) == ["coffee is fine"]
+    assert list_hit_texts(index.search("beverage")) == ["coffee is fine"]
     assert len(index.search("beverage", reader=Reader("slack:D1", only("slack:D1")))) == 2
 
 
@@ -529,10 +534,10 @@ def test_a_model_that_fails_leaves_the_words(space: Stores, index: Passages) -> 
     index.use_embedder(Ailing(calls_left=0), Weights())
     with pytest.raises(EmbeddingError, match="the model is away"):
         index.embed()
-    assert texts(index.search("tea")) == ["green tea"]
+    assert list_hit_texts(index.search("tea")) == ["green tea"]
     index.use_embedder(Ailing(calls_left=2), Weights())
     assert index.embed() == 1
-    assert texts(index.search("tea")) == ["green tea"]
+    assert list_hit_texts(index.search("tea")) == ["green tea"]
 
 
 # By day
@@ -549,7 +554,7 @@ def test_what_was_said_on_some_days_is_listed_newest_kept_and_oldest_first(
     def list_texts(first: int, last: int, limit: int) -> list[str]:
         begin, end = (date(2026, 3, 1 + number) for number in (first, last))
         found = index.list_between(begin, end, limit, source="conversations", reader=EVERYBODY)
-        return texts(found)
+        return list_hit_texts(found)
 
     assert list_texts(1, 2, 10) == ["day 1 one", "day 1 two", "day 2 one", "day 2 two"]
     assert list_texts(1, 2, 3) == ["day 1 two", "day 2 one", "day 2 two"]
@@ -571,7 +576,9 @@ def test_a_list_of_days_has_one_source_and_only_what_the_reader_may_find_and_is_
 
     def list_texts(source: str, reader: Reader) -> list[str]:
         day = NOON.date()
-        return sorted(texts(index.list_between(day, day, 10, source=source, reader=reader)))
+        return sorted(
+            list_hit_texts(index.list_between(day, day, 10, source=source, reader=reader))
+        )
 
     assert list_texts("daily", EVERYBODY) == ["12:00 noted"]
     everyone = ["a stranger's", "answered otherwise", "asked"]
@@ -603,7 +610,7 @@ def test_around_what_is_no_message_or_is_gone_there_is_nothing(
     assert index.around(fact) == []
     space.conversations.add_messages("k", [says("a walrus"), says("yes", 1)])
     walrus = next(hit for hit in index.search("walrus") if hit.text == "a walrus")
-    assert texts(index.around(walrus)) == ["yes"]
+    assert list_hit_texts(index.around(walrus)) == ["yes"]
     assert index.around(walrus, 0, 0) == []
     space.conversations.clear("k")
     assert index.around(walrus) == []
@@ -632,7 +639,7 @@ def test_a_closed_index_opens_again_by_itself(space: Stores, index: Passages) ->
     assert index.search("zebra")
     index.close()
     index.close()
-    assert texts(index.search("zebra")) == ["a zebra"]
+    assert list_hit_texts(index.search("zebra")) == ["a zebra"]
 
 
 def test_who_search_and_store_at_once_find_all_in_the_end(
@@ -644,7 +651,7 @@ def test_who_search_and_store_at_once_find_all_in_the_end(
             opened.conversations.add_messages(name, [says(f"tea {name} {number}", number)])
             opened.passages.search("tea")
 
-    at_once(work, [(backend.open(), name) for name in "abc"])
+    do_at_once(work, [(backend.open(), name) for name in "abc"])
     assert len(index.search("tea", 100, floor=False)) == 15
 
 
@@ -664,7 +671,7 @@ def test_what_leaves_the_stores_while_erasing_is_found_by_nobody_after(
         space.conversations.clear("k")
     assert index.search("zebra", floor=False) == []
     assert other.passages.search("zebra", floor=False) == []
-    assert texts(other.passages.search("tea")) == ["tea"]
+    assert list_hit_texts(other.passages.search("tea")) == ["tea"]
 
 
 def test_erasing_before_anything_was_searched_and_of_nothing_does_no_harm(
@@ -676,7 +683,7 @@ def test_erasing_before_anything_was_searched_and_of_nothing_does_no_harm(
     with index.erasing():
         pass
     index.scrub()
-    assert texts(index.search("tea")) == ["tea"]
+    assert list_hit_texts(index.search("tea")) == ["tea"]
 
 
 def test_an_error_while_erasing_is_not_swallowed_and_the_index_goes_on(
@@ -686,7 +693,7 @@ def test_an_error_while_erasing_is_not_swallowed_and_the_index_goes_on(
     index.sync()
     with pytest.raises(InvalidInput, match="empty"), index.erasing():
         space.facts.add("")
-    assert texts(index.search("tea")) == ["tea"]
+    assert list_hit_texts(index.search("tea")) == ["tea"]
 
 
 def test_what_has_expired_is_not_found(space: Stores, index: Passages, clock: Clock) -> None:

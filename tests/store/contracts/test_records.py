@@ -9,7 +9,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.store.contracts.conftest import START, Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.core.records import MAX_NAME_CHARS, MAX_VALUE_BYTES, Record
 from turnleaf.errors import Conflict, InvalidInput
 from turnleaf.store.contracts import Records, Stores
@@ -172,7 +172,7 @@ def test_of_several_who_put_over_one_version_one_does(backend: Backend, records:
         except Conflict:
             return None
 
-    done = [one for one in at_once(put, (b"a", b"b", b"c")) if one]
+    done = [one for one in do_at_once(put, (b"a", b"b", b"c")) if one]
     found = records.get("c", "k")
     assert found is not None
     assert done == [found.value]
@@ -240,7 +240,7 @@ def test_what_is_appended_comes_last_also_when_earlier_ones_are_gone(records: Re
 
 def test_of_several_who_append_each_gets_a_key_of_its_own(backend: Backend) -> None:
     stores = [backend.open().records for _ in range(3)]
-    made = at_once(lambda store: [store.append("c", "k", b"x").key for _ in range(8)], stores)
+    made = do_at_once(lambda store: [store.append("c", "k", b"x").key for _ in range(8)], stores)
     assert len({key for several in made for key in several}) == 24
     assert all(several == sorted(several) for several in made)
     assert keys(stores[0]) == sorted(key for several in made for key in several)
@@ -268,7 +268,7 @@ def test_of_several_who_pop_one_gets_it(backend: Backend, records: Records) -> N
     for _ in range(5):
         records.put("c", "k", b"1")
         stores = [backend.open().records for _ in range(3)]
-        got = at_once(lambda store: store.pop("c", "k"), stores)
+        got = do_at_once(lambda store: store.pop("c", "k"), stores)
         assert len([one for one in got if one]) == 1
 
 

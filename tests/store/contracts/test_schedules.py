@@ -10,7 +10,7 @@ import pytest
 
 from tests.clocks import Clock
 from tests.store.contracts.conftest import Backend
-from tests.store.contracts.together import at_once
+from tests.store.contracts.together import do_at_once
 from turnleaf.core.schedules import GRACE, KEPT_RUNS, LEASE, MOST_ATTEMPTS, RESULT_CHARS
 from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.store.contracts import Schedules
@@ -171,7 +171,7 @@ def test_of_several_who_claim_at_once_each_run_is_one_s(
     stores = [open_schedules() for _ in range(3)]
     made = {stores[0].add(PROMPT, "every 1h", zone="UTC").id for _ in range(4)}
     clock.pass_time(hours=1)
-    got = at_once(lambda store: [one.id for one, _ in store.claim()], stores)
+    got = do_at_once(lambda store: [one.id for one, _ in store.claim()], stores)
     taken = [one for several in got for one in several]
     assert len(taken) == 4
     assert set(taken) == made
@@ -188,7 +188,7 @@ def test_of_several_who_begin_one_at_once_one_does(open_schedules: Callable[[], 
             return False
         return True
 
-    assert at_once(begin, stores).count(True) == 1
+    assert do_at_once(begin, stores).count(True) == 1
     assert len(stores[0].get(made.id).runs) == 1
 
 

@@ -10,7 +10,7 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
-def at_once(work: Callable[[A], T], given: Sequence[A]) -> list[T]:
+def do_at_once(work: Callable[[A], T], given: Sequence[A]) -> list[T]:
     """Do something with each of some things at once, in a thread each; return what came of it."""
     together = Barrier(len(given))
     results: dict[int, T] = {}

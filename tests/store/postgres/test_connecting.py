@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.postgres import SAFE, Server, empty_database
+from tests.postgres import SAFE, PostgresServer, empty_database
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.settings import find_database_limits
 from turnleaf.store.contracts import Stores
@@ -25,7 +25,7 @@ def locked_address() -> Iterator[str]:
     """The address of a database whose server asks for the password."""
     with tempfile.TemporaryDirectory(prefix="turnleaf-pg-") as folder:
         Path(folder).chmod(0o755)
-        server = Server(Path(folder) / "server", SAFE)
+        server = PostgresServer(Path(folder) / "server", SAFE)
         server.start()
         address = server.make_database("locked")
         with psycopg.connect(server.address("locked", "postgres"), autocommit=True) as admin:
@@ -113,7 +113,7 @@ def test_a_process_makes_no_more_connections_than_it_may(monkeypatch: pytest.Mon
 
 
 def test_a_statement_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNLEAF_DATABASE_SECONDS", "1")
+    monkeypatch.setenv("TURNLEAF_DATABASE_SECONDS", "5")
     with Stores.open(f"{empty_database()}&application_name=second") as stores:
         place = as_postgres(stores).place
         with pytest.raises(StorageError, match="statement timeout"):

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.meanings import Meanings
-from tests.postgres import OWNER, SAFE, Server, empty_database, make_admin, share_server
+from tests.postgres import OWNER, SAFE, PostgresServer, empty_database, make_admin, share_server
 from turnleaf.core.examination import Retention
 from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.vectors import SENTENCES
@@ -229,17 +229,17 @@ def test_tables_of_a_newer_version_are_not_served_by_an_older_one() -> None:
 
 
 @pytest.fixture
-def own_server() -> Iterator[Server]:
+def own_server() -> Iterator[PostgresServer]:
     with tempfile.TemporaryDirectory(prefix="turnleaf-pg-") as folder:
         Path(folder).chmod(0o755)
-        server = Server(Path(folder) / "server", SAFE)
+        server = PostgresServer(Path(folder) / "server", SAFE)
         server.start()
         yield server
         server.remove()
 
 
 def test_what_was_acknowledged_survives_a_crash_of_the_database_and_work_goes_on(
-    own_server: Server,
+    own_server: PostgresServer,
 ) -> None:
     address = own_server.make_database("crashing")
     with Stores.open(address) as stores:
@@ -252,7 +252,7 @@ def test_what_was_acknowledged_survives_a_crash_of_the_database_and_work_goes_on
         assert [one.content for one in stores.facts.get_all()] == ["我的貓叫米米", "tea"]
 
 
-def test_a_database_that_is_gone_is_an_error_that_says_so(own_server: Server) -> None:
+def test_a_database_that_is_gone_is_an_error_that_says_so(own_server: PostgresServer) -> None:
     address = own_server.make_database("gone")
     own_server.stop()
     with Stores.open(address) as stores, pytest.raises(StorageError, match="connection"):

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from tests.postgres import empty_database, make_admin
-from tests.store.contracts.test_announcements import Listener
-from tests.torture.editors import until
+from tests.store.contracts.test_announcements import AnnouncementListener
+from tests.torture.editors import wait_until
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.postgres.coordination import PostgresAnnouncements
@@ -36,8 +36,8 @@ def open_space(address: str, name: str, program: str = "") -> PostgresStores:
 
 
 @contextmanager
-def subscribe(space: PostgresStores, look_seconds: float) -> Iterator[Listener]:
-    listener = Listener()
+def subscribe(space: PostgresStores, look_seconds: float) -> Iterator[AnnouncementListener]:
+    listener = AnnouncementListener()
     announcements = PostgresAnnouncements(
         space.place, space.space, local_now, look_seconds=look_seconds
     )
@@ -70,7 +70,7 @@ def test_a_listening_connection_that_was_cut_is_made_again(address: str) -> None
         subscribe(anna, NEVER) as listener,
     ):
         for word in ("tea", "coffee"):
-            assert until(lambda: admin(f"SELECT count(*) {LISTENING}") == [(1,)], 60)
+            assert wait_until(lambda: admin(f"SELECT count(*) {LISTENING}") == [(1,)], 60)
             admin(f"SELECT pg_terminate_backend(pid, 10000) {LISTENING}")
             other.facts.add(word)
             listener.wait_for("facts")
@@ -83,7 +83,7 @@ def test_without_the_listening_connection_a_look_finds_the_change(address: str) 
         open_space(address, "anna", "another") as other,
         subscribe(anna, 0.05) as listener,
     ):
-        assert until(lambda: admin(f"SELECT count(*) {LISTENING}") == [(1,)], 60)
+        assert wait_until(lambda: admin(f"SELECT count(*) {LISTENING}") == [(1,)], 60)
         # While only a superuser may connect, it cannot be made again; the pool has its own.
         anna.facts.get_all()
         other.facts.get_all()

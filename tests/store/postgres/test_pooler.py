@@ -15,9 +15,10 @@ from threading import Thread
 import psycopg
 import pytest
 
+from tests.page.serving import choose_lasting_port
 from tests.postgres import empty_database, make_admin, share_server
-from tests.store.contracts.test_announcements import Listener
-from tests.torture.editors import until
+from tests.store.contracts.test_announcements import AnnouncementListener
+from tests.torture.editors import wait_until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
@@ -54,14 +55,13 @@ def port() -> Iterator[int]:
     assert program, "make test installs it"
     with tempfile.TemporaryDirectory(prefix="turnleaf-pool-") as folder:
         Path(folder).chmod(0o777)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            number = free.getsockname()[1]
+        number = choose_lasting_port()
         chosen = Path(folder) / "pgbouncer.ini"
         text = SETTINGS.format(server=share_server().folder, port=number, folder=folder)
         chosen.write_text(text)
         (Path(folder) / "users").write_text(f'"{SERVING_ROLE}" ""\n')
         with run(program, chosen) as pooler:
-            assert until(lambda: answers(number) or pooler.poll() is not None, 60)
+            assert wait_until(lambda: answers(number) or pooler.poll() is not None, 60)
             yield number
 
 
@@ -154,13 +154,13 @@ def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> 
     address = find_address(port)
     admin = make_admin(empty_database())
     other = f"{address}?application_name=another"
-    assert until(lambda: admin(LISTENING) == [(0,)], 60)  # what tests before this one left
+    assert wait_until(lambda: admin(LISTENING) == [(0,)], 60)  # what tests before this one left
     with (
         open_space(address, "anna") as anna,
         open_space(other, "anna") as another,
         closing(announce(anna, look_seconds=0.05)) as announcements,
     ):
-        listener = Listener()
+        listener = AnnouncementListener()
         announcements.subscribe(listener)
         another.facts.add("茶")
         listener.wait_for("facts")
@@ -172,14 +172,14 @@ def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
 ) -> None:
     address, past = find_address(port), empty_database()
     monkeypatch.setenv("TURNLEAF_DATABASE_DIRECT", past)
-    assert until(lambda: make_admin(past)(LISTENING) == [(0,)], 60)
+    assert wait_until(lambda: make_admin(past)(LISTENING) == [(0,)], 60)
     # Addresses of their own, since the environment is read when a process first opens one.
     with (
         open_space(f"{address}?application_name=direct", "anna") as anna,
         open_space(f"{address}?application_name=other", "anna") as other,
         closing(announce(anna, look_seconds=10.0**6)) as announcements,
     ):
-        listener = Listener()
+        listener = AnnouncementListener()
         announcements.subscribe(listener)
         other.facts.add("茶")
         listener.wait_for("facts")
