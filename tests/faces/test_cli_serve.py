@@ -12,8 +12,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
@@ -29,8 +29,6 @@ from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.server import address_of, listen
 
 SECONDS = 120
-ENDED = {0, -signal.SIGKILL}
-"""How it ends in peace, and how by the last resort on a machine that is very busy."""
 LAST_LINE = "Press Ctrl-C to stop."
 
 
@@ -104,12 +102,6 @@ def run_server(*options: str, is_new: bool = False, **environ: str) -> Iterator[
             process.wait(SECONDS)
 
 
-def end_in_peace(attempt: Callable[[], int]) -> None:
-    """Try until a server is not killed, as it is on a very busy machine; its exit code is 0."""
-    codes = (attempt() for _ in range(5))
-    assert next(code for code in codes if code != -signal.SIGKILL) == 0
-
-
 def greeting(out: TextIO) -> str:
     said = ""
     while LAST_LINE not in said and (line := out.readline()):
@@ -121,24 +113,18 @@ def greeting(out: TextIO) -> str:
 def test_it_says_where_it_is_and_ends_in_peace_with_a_stream_open(
     cli: Cli, by: signal.Signals
 ) -> None:
-    def run_and_end() -> int:
-        with run_server(is_new=by == signal.SIGINT) as server:
-            assert server.address == f"http://127.0.0.1:{server.port}/"
-            assert "token" not in server.said
-            assert f"data folder  {cli.data}" in server.said
-            assert "model        recall" in server.said
-            assert json.loads(server.ask("healthz")) == {"status": "ok"}
-            with closing(socket.create_connection(("127.0.0.1", server.port), SECONDS)) as stream:
-                stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                assert stream.recv(12) == b"HTTP/1.1 200"
-                code, out, errors = server.end(by)
-                with suppress(ConnectionResetError):
-                    while stream.recv(4096):
-                        pass
-        assert (out, errors) == ("", "")
-        return code
-
-    end_in_peace(run_and_end)
+    with run_server(is_new=by == signal.SIGINT) as server:
+        assert server.address == f"http://127.0.0.1:{server.port}/"
+        assert "token" not in server.said
+        assert f"data folder  {cli.data}" in server.said
+        assert "model        recall" in server.said
+        assert json.loads(server.ask("healthz")) == {"status": "ok"}
+        with closing(socket.create_connection(("127.0.0.1", server.port), SECONDS)) as stream:
+            stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert stream.recv(12) == b"HTTP/1.1 200"
+            assert server.end(by) == (0, "", "")
+            while stream.recv(4096):
+                pass
     assert not (cli.data / "http-token").exists()
 
 
@@ -161,29 +147,20 @@ def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli:
 
 
 def test_what_was_said_is_learned_before_it_ends(cli: Cli) -> None:
-    def talk_and_end() -> int:
-        with run_server() as server:
-            server.ask("api/chat", {"message": "我住在台北"})
-            return server.end()[0]
-
-    end_in_peace(talk_and_end)
+    with run_server() as server:
+        server.ask("api/chat", {"message": "我住在台北"})
+        assert server.end()[0] == 0
     assert any("台北" in content for content in cli.contents())
 
 
 def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> None:
-    said: list[str] = []
-
-    def talk_and_end() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with run_server(TURNLEAF_EXTRACT_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
             server.ask("api/chat", {"message": "我住在台北"})
             code, _, err = server.end()
-        said.append(err)
-        return code
-
-    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        end_in_peace(talk_and_end)
-    assert "continues at the next start" in said[-1]
+    assert code == 0
+    assert "continues at the next start" in err
 
 
 @pytest.mark.usefixtures("cli")
@@ -258,7 +235,7 @@ def test_two_servers_share_one_folder(cli: Cli) -> None:
     with run_server() as one, run_server() as other:
         one.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})
         assert "小明" in other.ask("api/memory/facts")
-        assert {one.end()[0], other.end()[0]} <= ENDED
+        assert (one.end()[0], other.end()[0]) == (0, 0)
     assert cli.contents() == ["客廳的燈叫做小明"]
 
 
@@ -426,7 +403,7 @@ def test_the_log_for_machines_has_a_line_of_json_for_each_request_and_warning(
         assert json.loads(server.ask("readyz")) == {"status": "ready"}
         assert server.expect_refusal("api/memory/main")[0] == 401
         code, _, err = server.end()
-    assert code in ENDED
+    assert code == 0
     warning, *lines = [json.loads(line) for line in err.splitlines()]
     assert "every machine on your network" in warning["message"]
     assert [(one["method"], one["route"], one["status"]) for one in lines] == [

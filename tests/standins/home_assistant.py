@@ -27,8 +27,6 @@ from turnleaf.settings import KEYS, SETTINGS
 SECONDS = 60.0
 RUN = Path(__file__).parents[2] / "homeassistant/turnleaf/run.sh"
 LAST_LINE = "Press Ctrl-C to stop."
-ENDED = {0, 256 - signal.SIGKILL}
-"""How it ends in peace, and how by the last resort on a machine that is very busy."""
 
 APP = "172.30.33.5"
 SUPERVISOR = "172.30.32.2"
