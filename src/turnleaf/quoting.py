@@ -32,7 +32,7 @@ from turnleaf.core.recall.romanization import spell_names_alike
 from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.message_filters import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
-from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.core.search.terms import list_terms, parse_query, simplify
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.store.ambient import local_day
 
@@ -148,8 +148,8 @@ def quote_documents(text: str, documents: Iterable[Document]) -> tuple[Hit, ...]
     if chosen:
         return chosen
     wanted = frozenset(parse_query(text).terms)
-    shared = sorted(lines, key=lambda hit: -len(wanted.intersection(terms(hit.text))))
-    return tuple(hit for hit in shared[:MOST_QUOTES] if wanted.intersection(terms(hit.text)))
+    shared = sorted(lines, key=lambda hit: -len(wanted.intersection(list_terms(hit.text))))
+    return tuple(hit for hit in shared[:MOST_QUOTES] if wanted.intersection(list_terms(hit.text)))
 
 
 def _choose(

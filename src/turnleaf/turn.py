@@ -33,7 +33,7 @@ from turnleaf.core.prompt.citations import (
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.escaping import passage
 from turnleaf.core.room import LEARNED, Room, room_for
-from turnleaf.core.search.message_filters import note_newer, reason_of
+from turnleaf.core.search.message_filters import make_reason, note_newer
 from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
@@ -662,7 +662,7 @@ class Turn:
         self._ids = self._add(self._describe_exchange(said, answered, status))
         # The request itself repeats what is to be forgotten.
         for fact in self._done.removed if own.stores.conversations.keeps_everything else ():
-            own.stores.conversations.hide(self._key, [self._started], reason_of(fact.id))
+            own.stores.conversations.hide(self._key, [self._started], make_reason(fact.id))
 
     def _describe_exchange(
         self, said: Message, answered: Message | None, status: str

@@ -982,8 +982,9 @@ class Passages(Examined, Protocol):
         """Return the passages that fit best, best first; [] for a query without a word.
 
         `core.search.terms.parse_query` says what words are, in any language; `core.search.ranking`
-        what a passage is worth by its words, its speaker's name, its day (`date_terms`), the words
-        said right around it, and its meaning. By meaning alone, nothing is found without a model.
+        what a passage is worth by its words, its speaker's name, its day (`list_date_terms`), the
+        words said right around it, and its meaning. By meaning alone, nothing is found without a
+        model.
         `source` is one of "memory", "older", "daily", "conversations"; `since` and `until` are
         days, both inclusive, and a passage without a day is in neither. The `mode` is "hybrid",
         "lexical" (words alone) or "vector" (meaning alone). `floor`: without what hardly fits, and
@@ -1316,12 +1317,12 @@ class Stores(ABC):
         """Bring messages in line with what became of the facts that they gave.
 
         `core.search.message_filters` says which: those of facts that were forgotten are hidden,
-        with the reason `reason_of(fact)`, those of facts that are back are shown again, and those
-        of pending facts that were accepted are accepted, too. Each fact hides its messages once,
-        when it is first seen to be forgotten: what `hide` finds at its places, and, without what
-        follows it, each message that holds one of its texts in any case, of whatever role. What is
-        added later is not hidden, and what somebody shows again stays shown. A search does this
-        first, and a turn that has carried out a request.
+        with the reason `make_reason(fact)`, those of facts that are back are shown again, and
+        those of pending facts that were accepted are accepted, too. Each fact hides its messages
+        once, when it is first seen to be forgotten: what `hide` finds at its places, and, without
+        what follows it, each message that holds one of its texts in any case, of whatever role.
+        What is added later is not hidden, and what somebody shows again stays shown. A search does
+        this first, and a turn that has carried out a request.
         """
 
     @abstractmethod

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.languages.words import read_number
 from turnleaf.core.loading import lazy_pattern, load_data
-from turnleaf.core.search.date_ranges import month_before
+from turnleaf.core.search.date_ranges import find_month_before
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _unit_days(match: DateMatch, unit: str, which: int | None) -> tuple[date, da
         first = _week_start(match) + timedelta(weeks=shift)
         return first, first + timedelta(days=6)
     if unit == "month":
-        return month_before(match.said_on, -shift)
+        return find_month_before(match.said_on, -shift)
     return date(match.said_on.year + shift, 1, 1), date(match.said_on.year + shift, 12, 31)
 
 
@@ -311,7 +311,7 @@ def _move(today: date, number: int, unit: str) -> DateMeaning:
         # "In two weeks" names no day, so what is written says "around".
         return DateMeaning(day, day + timedelta(days=6), "around")
     if unit == "month":
-        return DateMeaning(*month_before(today, -number), "month")
+        return DateMeaning(*find_month_before(today, -number), "month")
     return DateMeaning(date(today.year + number, 1, 1), date(today.year + number, 12, 31), "year")
 
 
@@ -319,7 +319,7 @@ def _move_exactly(today: date, number: int, unit: str) -> date:
     """Return the day so far away, also by months: its number, or the last day of the month."""
     if unit in {"day", "week"}:
         return today + timedelta(days=number * (7 if unit == "week" else 1))
-    first, last = month_before(today, -number * (_MONTHS if unit == "year" else 1))
+    first, last = find_month_before(today, -number * (_MONTHS if unit == "year" else 1))
     # A month after 31 January is the last day of February.
     return min(first + timedelta(days=today.day - 1), last)
 
@@ -361,7 +361,7 @@ def _month_number(match: DateMatch) -> int:
 
 def _days_of(year: int, month: int, day: int | None) -> tuple[date, date]:
     if day is None:
-        return month_before(date(year, month, 1), 0)
+        return find_month_before(date(year, month, 1), 0)
     return date(year, month, day), date(year, month, day)
 
 
@@ -369,7 +369,7 @@ def _nearest_days(match: DateMatch, month: int, day: int | None) -> tuple[date, 
     """Return the next such days, or the last; 29 February is not in every year."""
     step = -1 if match.is_past else 1
     for year in range(match.said_on.year, match.said_on.year + step * (_MAX_YEARS + 1), step):
-        if day is not None and day > month_before(date(year, month, 1), 0)[1].day:
+        if day is not None and day > find_month_before(date(year, month, 1), 0)[1].day:
             continue
         first, last = _days_of(year, month, day)
         if (first <= match.said_on) if match.is_past else (last >= match.said_on):
@@ -391,10 +391,10 @@ def _which_month(match: DateMatch) -> DateMeaning:
 def _day_of_month(match: DateMatch) -> DateMeaning:
     day, which = match.number("day_number") or 0, match.value("which")
     if which is not None:
-        return _on(month_before(match.said_on, -which)[0].replace(day=day), match.rule.form)
+        return _on(find_month_before(match.said_on, -which)[0].replace(day=day), match.rule.form)
     step = 1 if match.is_past else -1
     for count in range(3):
-        first, last = month_before(match.said_on, step * count)
+        first, last = find_month_before(match.said_on, step * count)
         found = first + timedelta(days=day - 1)
         if found <= last and (found <= match.said_on if match.is_past else found >= match.said_on):
             return _on(found, match.rule.form)

@@ -15,7 +15,7 @@ from turnleaf.core.languages.words import FILE, join_texts
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import MEMORY_TAG, block
-from turnleaf.core.search.terms import terms
+from turnleaf.core.search.terms import list_terms
 from turnleaf.core.tokens import estimate
 
 if TYPE_CHECKING:
@@ -292,8 +292,8 @@ def nearest(
     known: Sequence[Memory], said: Sequence[TranscriptMessage], room: int, window: Window
 ) -> list[Memory]:
     """Return the known facts that fit, in their order: those with most words of the messages."""
-    heard = frozenset(term for one in said if one.is_source for term in terms(one.text))
-    by_words = sorted(known, key=lambda one: len(heard.intersection(terms(one.content))))
+    heard = frozenset(term for one in said if one.is_source for term in list_terms(one.text))
+    by_words = sorted(known, key=lambda one: len(heard.intersection(list_terms(one.content))))
     kept: set[str] = set()
     for memory in reversed(by_words):
         room -= window.count(f"- ({memory.id}) {memory.content}\n")

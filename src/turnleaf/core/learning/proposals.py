@@ -32,7 +32,7 @@ from turnleaf.core.learning.slots import heading_of, slots
 from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.memories import MAX_CATEGORY_CHARS, Memory
 from turnleaf.core.search.message_filters import is_question
-from turnleaf.core.search.terms import fold, is_stop_word, simplify, terms
+from turnleaf.core.search.terms import fold, is_stop_word, list_terms, simplify
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import is_text
 from turnleaf.errors import UnreadableAnswer
@@ -99,13 +99,13 @@ class Heard:
     @classmethod
     def of(cls, said: Sequence[TranscriptMessage], known: Sequence[Memory]) -> Heard:
         """Fold each text."""
-        words = (term for memory in known for term in terms(memory.content))
+        words = (term for memory in known for term in list_terms(memory.content))
         return cls(tuple(said), tuple(fold_quote(one.text) for one in said), frozenset(words))
 
     @cached_property
     def words(self) -> Mapping[int, frozenset[str]]:
         """The words of each message."""
-        return {number: frozenset(terms(one.text)) for number, one in enumerate(self.said)}
+        return {number: frozenset(list_terms(one.text)) for number, one in enumerate(self.said)}
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -246,7 +246,7 @@ def _find_claimed_words(fact: str) -> set[str]:
     """Return the words of a fact that say something, a Chinese character each for itself."""
     folded = _plain(fold(fact))
     words = {word for word in _WORD.findall(folded) if not _is_generic(word)}
-    stems = {term for word in words for term in terms(word)}
+    stems = {term for word in words for term in list_terms(word)}
     # Chinese has no spaces to split words at.
     return stems | {char for run in _HAN_RUN.findall(folded) for char in run} - _generic_han()
 
@@ -271,7 +271,7 @@ def _foreign_names(fact: str, heard: Heard) -> set[str]:
     """Return what looks like a name or a number in a fact and is none of the user's words."""
     words = _WORD.findall(_plain(fact))
     # Not the first word, which is written with a capital whatever it is.
-    named = {term for word in words[1:] if _is_name(word) for term in terms(word)}
+    named = {term for word in words[1:] if _is_name(word) for term in list_terms(word)}
     return {term for term in named | _han_names(fact, heard) if not _is_heard(term, heard)}
 
 
@@ -312,7 +312,7 @@ def _nearest_clause(fact: str, quote: str) -> str:
     """Return the clause of a quote that has most words of a fact: "it is Max, not Rex"."""
     claimed = _find_claimed_words(fact)
     clauses = _clause_stop().split(_inner(quote))
-    return max(clauses, key=lambda clause: len(claimed.intersection(terms(clause))))
+    return max(clauses, key=lambda clause: len(claimed.intersection(list_terms(clause))))
 
 
 def _says_so(fact: str, quote: str, number: int, heard: Heard) -> bool:
@@ -324,7 +324,7 @@ def _says_so(fact: str, quote: str, number: int, heard: Heard) -> bool:
     text = heard.texts[number]
     # A long text that never says "I" was pasted, and is about somebody else.
     is_own = len(text) <= STATEMENT_CHARS or bool(_find("speaker").search(text))
-    shares_words = not _find_claimed_words(fact).isdisjoint(terms(quote))
+    shares_words = not _find_claimed_words(fact).isdisjoint(list_terms(quote))
     return (
         is_same_side
         and is_statement

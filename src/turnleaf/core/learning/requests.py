@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.languages.language import detect_language, find_languages, get_language
 from turnleaf.core.languages.words import HEAD_CHARS, compile_pattern
 from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.search.terms import fold, simplify, terms
+from turnleaf.core.search.terms import fold, list_terms, simplify
 
 if TYPE_CHECKING:
     import re
@@ -143,7 +143,7 @@ def _of_facts(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
 @cache
 def _function_words() -> frozenset[str]:
     """Return the words without which a fact is still the one that is meant."""
-    return frozenset(terms(" ".join(words.grammar for words in _languages())))
+    return frozenset(list_terms(" ".join(words.grammar for words in _languages())))
 
 
 def _is_story(words: RequestWords, match: re.Match[str], told: str) -> bool:
@@ -305,7 +305,7 @@ def _holds(folded: str, spoken: Sequence[str]) -> bool:
 def _is_about(folded: str, wanted: _ForgetWords) -> bool:
     """Whether a fact holds every word that says something of what is wanted."""
     # "Forget my name" must not mean the names of everybody else.
-    if wanted.words == {*terms("name")} and not wanted.runs:
+    if wanted.words == {*list_terms("name")} and not wanted.runs:
         own_name = _of_facts("owner", after=r"?\s*name\b")
         return own_name.match(_of_facts("naming").sub(" name ", folded)) is not None
     return wanted.words <= _words(folded) and _covers(folded, wanted.runs)
@@ -313,7 +313,7 @@ def _is_about(folded: str, wanted: _ForgetWords) -> bool:
 
 def _words(folded: str) -> set[str]:
     named = _of_facts("naming").sub(" name ", folded)
-    return {*terms(_HAN_RUN.sub(" ", named))} - _function_words()
+    return {*list_terms(_HAN_RUN.sub(" ", named))} - _function_words()
 
 
 def _runs(folded: str) -> list[str]:

@@ -16,8 +16,8 @@ from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.citations import name_passage
 from turnleaf.core.search.message_filters import asks_again, says_nothing
-from turnleaf.core.search.passages import pieces
-from turnleaf.core.search.terms import parse_query, terms
+from turnleaf.core.search.passages import cut_pieces
+from turnleaf.core.search.terms import list_terms, parse_query
 from turnleaf.core.secrets import mask_fact
 
 if TYPE_CHECKING:
@@ -249,8 +249,8 @@ def shorten(hit: Hit, question: str) -> Hit:
     if len(hit.text) <= 2 * HIT_CHARS:
         return hit
     asked = set(parse_query(question).terms)
-    cut = pieces(hit.text)
-    held = [len(asked.intersection(terms(piece))) for piece in cut]
+    cut = cut_pieces(hit.text)
+    held = [len(asked.intersection(list_terms(piece))) for piece in cut]
     first = last = max(range(len(cut)), key=lambda number: (held[number], -number))
     # The part with most of the question is often completed by what follows it.
     while last + 1 < len(cut) and sum(map(len, cut[first : last + 2])) <= HIT_CHARS:
@@ -270,11 +270,11 @@ def _between(floor: float, top: float, value: float) -> float:
 def _names_stranger(question: str, hits: Iterable[Hit]) -> bool:
     # A capital letter also begins months and days, and those are no strangers.
     names = {name for name in _NAME.findall(question) if name.lower() not in _CALENDAR_WORDS}
-    asked = {term for name in names for term in terms(name)}
+    asked = {term for name in names for term in list_terms(name)}
     if not asked:
         return False
     for hit in hits:
-        asked.difference_update(terms(f"{hit.speaker or ''} {hit.text}"))
+        asked.difference_update(list_terms(f"{hit.speaker or ''} {hit.text}"))
     return bool(asked)
 
 
@@ -327,7 +327,7 @@ def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+    return frozenset(list_terms(text))
 
 
 NAME_CHARS = 80

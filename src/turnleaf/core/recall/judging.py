@@ -34,7 +34,7 @@ from turnleaf.core.recall.questions import (
     means,
 )
 from turnleaf.core.search.ranking import weigh_word
-from turnleaf.core.search.terms import WORD, fold, is_stop_word, simplify, terms
+from turnleaf.core.search.terms import WORD, fold, is_stop_word, list_terms, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ class PassageReading:
         """Read a passage; `aliases` are names, each with what is called so."""
         keys = find_keys(fold(drop_two_part_names(text)))
         named = (_find_alias(text, one) for one in aliases)
-        return cls(text, frozenset(terms(text)), keys.union(*named))
+        return cls(text, frozenset(list_terms(text)), keys.union(*named))
 
 
 def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
@@ -280,7 +280,7 @@ def _has_other_modifier(thing: Thing, reading: PassageReading) -> bool:
     if not thing.modifier or thing.modifier & reading.terms:
         return False
     words = WORD.findall(fold(reading.text))
-    before = (one for one, other in pairwise(words) if thing.terms & {*terms(other)})
+    before = (one for one, other in pairwise(words) if thing.terms & {*list_terms(other)})
     return any(not is_stop_word(word) and not word.isdigit() for word in before)
 
 

@@ -27,9 +27,9 @@ from turnleaf.core.search.terms import (
     fold,
     is_stop_word,
     is_unspaced,
+    list_terms,
     parse_query,
     simplify,
-    terms,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _read_entry(entry: str) -> str:
 
 def _key(words: Iterable[str]) -> str:
     # The name of a month gives a date as well, which comes before the stem.
-    return " ".join(terms(word)[-1] for word in words)
+    return " ".join(list_terms(word)[-1] for word in words)
 
 
 def _named_things() -> Iterator[tuple[str, WordMeaning]]:
@@ -376,14 +376,14 @@ def read_question(text: str, names: Names = frozenset()) -> Question:
     )
     named = {*known, *(one.lower() for one in found_names)}
     is_own = not people and find_pattern("recall", "first_person").search(plain) is not None
-    name_terms = frozenset(terms(" ".join(named)))
+    name_terms = frozenset(list_terms(" ".join(named)))
     folded = fold(drop_two_part_names(text))
     # The words of asking may stand within another: 考什麼試.
     joined = find_pattern("recall", "within").sub("", folded)
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
     # "Like" is a stop word, and all that "What do I like?" asks for.
     things = things or [*_find_common_words(folded)]
-    asking = frozenset(terms(_find_asking(text)))
+    asking = frozenset(list_terms(_find_asking(text)))
     things = [replace(one, is_aside=not one.terms & asking) for one in things]
     own = is_own and not named
     unique = tuple(dict.fromkeys(things))
@@ -455,13 +455,13 @@ def _find_modifier(before: str) -> frozenset[str]:
     """Return the terms of the word right before another: the home of home insurance."""
     last = _LAST_WORD.search(before)
     is_telling = last is not None and not _says_nothing(last[1])
-    return frozenset(terms(last[1])) if last is not None and is_telling else frozenset()
+    return frozenset(list_terms(last[1])) if last is not None and is_telling else frozenset()
 
 
 def _read_unknown(part: str, named: frozenset[str]) -> Iterator[Thing]:
     """Go over words of which no meaning is known: each one, or a run of characters."""
     for word in WORD.findall(part):
-        own = frozenset(terms(word))
+        own = frozenset(list_terms(word))
         if not (_says_nothing(word) or own & named or find_people(word)):
             yield Thing(own)
     run = "".join(char if is_unspaced(char) else " " for char in part)
@@ -478,7 +478,7 @@ def _strip_people(run: str) -> str:
 
 
 def _telling_terms(text: str) -> frozenset[str]:
-    found = terms(text)
+    found = list_terms(text)
     longer = frozenset(term for term in found if len(term) > 1)
     return longer or frozenset(found)
 

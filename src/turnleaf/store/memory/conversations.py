@@ -29,7 +29,7 @@ from turnleaf.core.messages import (
     to_json,
     trust_by_role,
 )
-from turnleaf.core.search.message_filters import FactTraces, reason_of
+from turnleaf.core.search.message_filters import FactTraces, make_reason
 from turnleaf.core.serialization import dumps, to_millisecond, to_text
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
@@ -552,11 +552,11 @@ class MemoryConversations(Keeper):
         """Hide what forgotten facts rest on, once for each, and show what came back."""
         done = self._forest.forgotten
         for fact in done - forgotten.keys():
-            self.show_again(reason_of(fact))
+            self.show_again(make_reason(fact))
         for fact in forgotten.keys() - done:
             for key, moment in forgotten[fact].places:
-                self.hide(key, [moment], reason_of(fact))
-            self._hide_saying(forgotten[fact].texts, reason_of(fact))
+                self.hide(key, [moment], make_reason(fact))
+            self._hide_saying(forgotten[fact].texts, make_reason(fact))
         self._forest.forgotten = {*forgotten}
 
     def _hide_saying(self, texts: Collection[str], reason: str) -> None:

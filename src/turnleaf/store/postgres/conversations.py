@@ -27,7 +27,7 @@ from turnleaf.core.messages import (
     make_title,
     trust_by_role,
 )
-from turnleaf.core.search.message_filters import FactTraces, reason_of
+from turnleaf.core.search.message_filters import FactTraces, make_reason
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.window import collect_window, days_before, stop_at_silence
 from turnleaf.errors import NotFound
@@ -492,11 +492,11 @@ class PostgresConversations(SqlStore):
         self.lock()
         done = {fact for (fact,) in self.rows("SELECT fact FROM turnleaf.forgotten_facts")}
         for fact in sorted(done - forgotten.keys()):
-            self.show_again(reason_of(fact))
+            self.show_again(make_reason(fact))
         new = sorted(forgotten.keys() - done)
         for fact in new:
             for key, moment in forgotten[fact].places:
-                self.hide(key, [moment], reason_of(fact))
+                self.hide(key, [moment], make_reason(fact))
         self._hide_saying({fact: forgotten[fact].texts for fact in new})
         self.run("DELETE FROM turnleaf.forgotten_facts WHERE fact <> ALL(%s)", [*forgotten])
         query = "INSERT INTO turnleaf.forgotten_facts (fact) SELECT unnest(%s::text[])"
@@ -512,7 +512,7 @@ class PostgresConversations(SqlStore):
             for fact in {fact for fact, text in wanted if text in folded}:
                 found.setdefault(fact, []).append(number)
         for fact, numbers in found.items():
-            self._hide(numbers, reason_of(fact))
+            self._hide(numbers, make_reason(fact))
 
     @changing
     def show_again(self, reason: str) -> int:

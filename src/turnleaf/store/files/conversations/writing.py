@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.keys import default_audience, is_narrower
 from turnleaf.core.messages import TRUSTED, Message, make_title, trust_by_role
-from turnleaf.core.search.message_filters import reason_of
+from turnleaf.core.search.message_filters import make_reason
 from turnleaf.core.serialization import to_iso, to_text
 from turnleaf.core.window import PLAIN_ADDITION, Addition, days_before
 from turnleaf.store.files.conversations import schema as conversations_schema
@@ -421,7 +421,7 @@ def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
     once more means it.
     """
     known = {reason for (reason,) in select(database, "SELECT DISTINCT reason FROM hidden")}
-    forgotten = {reason_of(fact): traces for fact, traces in outcomes.forgotten.items()}
+    forgotten = {make_reason(fact): traces for fact, traces in outcomes.forgotten.items()}
     for reason in known - forgotten.keys():
         show_again(database, reason)
     for reason, traces in forgotten.items():
