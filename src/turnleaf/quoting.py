@@ -12,7 +12,7 @@ from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.reconciling import find_names, holds_words
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import TRUSTED
-from turnleaf.core.prompt.context import is_answer, place_of, shorten
+from turnleaf.core.prompt.context import find_place, is_answer, shorten
 from turnleaf.core.recall.judging import (
     PassageReading,
     find_statements,
@@ -107,7 +107,7 @@ class QuoteSearch:
     def _find_days(self, text: str, history: Sequence[Message]) -> tuple[Hit, ...]:
         """Return what was noted and said on the days that a question names, in order."""
         found = find_context(text, self.passages, self.today, reader=self.reader, history=history)
-        return tuple(sorted(filter(_may_be_quoted, found), key=place_of))[: 2 * MOST_QUOTES]
+        return tuple(sorted(filter(_may_be_quoted, found), key=find_place))[: 2 * MOST_QUOTES]
 
     def _search(self, text: str, question: Question, history: Sequence[Message]) -> list[Hit]:
         """Return all that shares words, meanings of words, or its meaning with a question.
@@ -125,7 +125,7 @@ class QuoteSearch:
         found: dict[object, Hit] = {}
         for hit in chain.from_iterable(zip_longest(*searches)):
             if hit is not None:
-                found.setdefault(place_of(hit), hit)
+                found.setdefault(find_place(hit), hit)
         return [one for one in found.values() if _may_be_quoted(one) and one.text not in known]
 
 

@@ -21,7 +21,7 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.prompt import composer as composing
-from turnleaf.core.prompt.builders import FactForm, ends_of
+from turnleaf.core.prompt.builders import FactForm, cut_to_ends
 from turnleaf.core.prompt.citations import (
     WITH_MARKS,
     Citations,
@@ -31,7 +31,7 @@ from turnleaf.core.prompt.citations import (
     name_passage,
 )
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
-from turnleaf.core.prompt.escaping import passage
+from turnleaf.core.prompt.escaping import escape_passage
 from turnleaf.core.room import LEARNED, Room, room_for
 from turnleaf.core.search.message_filters import make_reason, note_newer
 from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
@@ -354,7 +354,7 @@ class Turn:
             composing.SYSTEM_PROMPT,
             composing.WITH_TOOLS if self._has_tools else "",
             WITH_MARKS if has_memory else "",
-            f"{composing.STANDING}\n{passage(standing)}" if standing else "",
+            f"{composing.STANDING}\n{escape_passage(standing)}" if standing else "",
             self._asked.instructions,
         )
         system = "\n\n".join(filter(None, parts))
@@ -431,7 +431,7 @@ class Turn:
         if chars < self._max_tokens * CERTAIN_SHARE:
             return None
         hits = self._own.stores.passages.search(
-            ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
+            cut_to_ends(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
         )
         # Backwards, so that of several hits of one fact the best remains.
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}

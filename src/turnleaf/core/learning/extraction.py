@@ -14,7 +14,7 @@ from turnleaf.core.languages.language import find_spoken
 from turnleaf.core.languages.words import FILE, join_texts
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.prompt import escaping
-from turnleaf.core.prompt.builders import MEMORY_TAG, block
+from turnleaf.core.prompt.builders import MEMORY_TAG, wrap_in_tag
 from turnleaf.core.search.terms import list_terms
 from turnleaf.core.tokens import estimate
 
@@ -309,12 +309,12 @@ def transcript(
 ) -> str:
     """Return what the model reads: the known facts, then the messages by number."""
     # Both are text from outside: a fact or message must not be able to end its block.
-    facts = [f"- {escaping.item(f'({memory.id}) {memory.content}')}" for memory in known]
+    facts = [f"- {escaping.escape_item(f'({memory.id}) {memory.content}')}" for memory in known]
     lines = [
         f"[{_speaker(one)} {at}]: {_write_message(one, zone)}" for at, one in enumerate(said, 1)
     ]
-    parts = [block(MEMORY_TAG, facts)] if facts else []
-    return "\n\n".join([*parts, block(TRANSCRIPT_TAG, lines)])
+    parts = [wrap_in_tag(MEMORY_TAG, facts)] if facts else []
+    return "\n\n".join([*parts, wrap_in_tag(TRANSCRIPT_TAG, lines)])
 
 
 def _shorten(said: TranscriptMessage, room: int, window: Window) -> TranscriptMessage:
@@ -334,7 +334,7 @@ def _speaker(said: TranscriptMessage) -> str:
 
 
 def _write_message(said: TranscriptMessage, zone: tzinfo | None) -> str:
-    shown = escaping.passage(said.text)
+    shown = escaping.escape_passage(said.text)
     # Dates that are said relatively can only be worked out beside the time of the message.
     time = said.time.astimezone(zone) if said.time and said.trust != "assistant" else None
     notes = (

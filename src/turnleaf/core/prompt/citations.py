@@ -109,7 +109,8 @@ def find_cited(answer: str, marks: Sequence[Mark], sources: Mapping[str, str]) -
         mark.id
         for mark in marks
         # Models mark wrongly, and a wrong citation is worse than a missing one.
-        if mark.id in sources and has_in_common(_sentence_at(answer, mark.place), sources[mark.id])
+        if mark.id in sources
+        and has_in_common(_find_sentence(answer, mark.place), sources[mark.id])
     )
     return tuple(dict.fromkeys(cited))
 
@@ -121,13 +122,13 @@ def find_quoted(answer: str, sources: Mapping[str, str]) -> tuple[str, ...]:
 
 def has_in_common(sentence: str, source: str) -> bool:
     """Whether a sentence shares names, numbers or telling words with a source."""
-    said, known = _telling_words(sentence), _telling_words(source)
+    said, known = _find_telling_words(sentence), _find_telling_words(source)
     shared = len(said & known)
     fewer = min(len(said), len(known))
     return shared >= _SURE or (shared > 0 and shared >= _LEAST_SHARE * fewer)
 
 
-def _sentence_at(answer: str, place: int) -> str:
+def _find_sentence(answer: str, place: int) -> str:
     """Return the sentence that a mark stands in or after."""
     near = answer[max(0, place - _SENTENCE_CHARS) : place]
     said = near.rstrip(_TRAILING)
@@ -140,6 +141,6 @@ def _sentence_at(answer: str, place: int) -> str:
     return said[start:] + rest[: stop.start() if stop else len(rest)]
 
 
-def _telling_words(text: str) -> set[str]:
+def _find_telling_words(text: str) -> set[str]:
     """Return words, numbers and pairs of characters; a single character may be part of any word."""
     return {term for term in parse_query(text).terms if len(term) > 1 or not is_unspaced(term)}
