@@ -30,8 +30,8 @@ from turnleaf.core.learning.extraction import (
     KNOWN_TOKENS,
     TranscriptMessage,
     Window,
-    answer_schema,
-    requests,
+    make_answer_schema,
+    make_requests,
 )
 from turnleaf.core.learning.findings import choose_candidates, find_stated
 from turnleaf.core.learning.proposals import read_answer
@@ -395,11 +395,11 @@ class ImportLearning:
             if one.trust in CONTEXT_TRUSTS and not one.is_hidden
         ]
         window = Window(getattr(self.model, "context_window", None))
-        return requests(said, known, window, zone=self.now().tzinfo)
+        return make_requests(said, known, window, zone=self.now().tzinfo)
 
     def _ask(self, key: str, request: ExtractionRequest, known: Sequence[Memory]) -> int:
         """Ask the model for the facts in a portion; return how many wait now that did not."""
-        answer = self.model.generate_json(request.system, request.text, answer_schema())
+        answer = self.model.generate_json(request.system, request.text, make_answer_schema())
         said = request.portion.said
         reading = read_answer(answer, said, known)
         return sum(self._propose(key, one, said[one.message]) for one in reading.proposals)

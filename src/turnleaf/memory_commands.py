@@ -16,7 +16,7 @@ from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import choose_words, openings, words_in
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
 from turnleaf.core.learning.requests import find_meant, find_request, is_everything, may_ask
 from turnleaf.core.memories import Memory
@@ -280,7 +280,7 @@ class _Commands:
             # What rules have read is a decision or a fact by now, and is found there.
             if queued.is_read_by_rules:
                 continue
-            said = [one.content for one in sure_facts(message.text, self.now)]
+            said = [one.content for one in find_sure_facts(message.text, self.now)]
             facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
             if found := find_meant(wanted, facts):
                 self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import markdown
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.learning.recogniser import read_fact
-from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.learning.speech import normalize_spelling
 from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.ranking import FEW, weigh_word
@@ -182,7 +182,7 @@ def is_manner(memory: Memory) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _states_manner(content: str) -> bool:
-    plain = one_spelling(content).lower()
+    plain = normalize_spelling(content).lower()
     # Reading is slow beside looking for a word, and a page may have thousands of facts.
     is_likely = any(cue in plain for cue in _list_manner_cues())
     return is_likely and any(one.slot == MANNER for one in read_fact(content))

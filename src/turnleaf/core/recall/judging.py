@@ -16,7 +16,7 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.memories import Memory
@@ -322,7 +322,7 @@ def find_statements(history: Sequence[Message]) -> list[Message]:
 
 def _single_slots(text: str) -> set[tuple[str, str, str]]:
     """Return what a message settles that has one value at a time, such as where the user lives."""
-    stated = (fact.statement for fact in sure_facts(text, _SOME_DAY))
+    stated = (fact.statement for fact in find_sure_facts(text, _SOME_DAY))
     return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
 
 

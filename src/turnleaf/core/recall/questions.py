@@ -20,7 +20,7 @@ from turnleaf.core.languages.words import (
     find_tables,
     join_texts,
 )
-from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.learning.speech import normalize_spelling
 from turnleaf.core.loading import lazy_pattern, load_data
 from turnleaf.core.search.terms import (
     WORD,
@@ -175,7 +175,7 @@ _PAIR = 2
 @lru_cache(maxsize=4096)
 def find_people(text: str, names: Names = frozenset()) -> frozenset[str]:
     """Return who is spoken of; `names` are those known, in lower case, each with whose it is."""
-    plain = one_spelling(text)
+    plain = normalize_spelling(text)
     found = [(one.start(), one.end(), _who(one)) for one in _kin_pattern().finditer(plain)]
     for name, key in names:
         found += [
@@ -192,7 +192,7 @@ def find_people(text: str, names: Names = frozenset()) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def find_owner(text: str, names: Names = frozenset()) -> str:
     """Return whom a statement is about if it begins with somebody else than the user, or ""."""
-    plain = one_spelling(text).strip()
+    plain = normalize_spelling(text).strip()
     plain = find_pattern("recall", "lead", "^").sub("", plain)
     lead = find_pattern("recall", "possessive").match(plain)
     start = lead.end() if lead else 0
@@ -212,7 +212,7 @@ def find_owner(text: str, names: Names = frozenset()) -> str:
 @lru_cache(maxsize=4096)
 def has_user_within(text: str) -> bool:
     """Whether a statement that begins with somebody else speaks of the user as well."""
-    plain = one_spelling(text)
+    plain = normalize_spelling(text)
     rest = _kin_pattern().sub("", plain, count=1)
     return len(find_pattern("recall", "first_person").findall(rest)) > 1
 
