@@ -23,10 +23,10 @@ from turnleaf.core.recall.questions import (
     asks,
     ends_asking,
     find_aliases,
-    meanings,
+    find_person,
+    find_words_for,
+    load_meanings,
     read_question,
-    who_is,
-    words_for,
 )
 from turnleaf.core.recall.romanization import spell_names_alike
 from turnleaf.core.search.date_ranges import find_date_range
@@ -131,7 +131,7 @@ class QuoteSearch:
 
 def list_names(facts: Iterable[Memory]) -> Names:
     """Return the names that facts tell, in lower case, each with whose it is."""
-    return frozenset((name, who_is(one.key)) for name, one in find_names(facts).items())
+    return frozenset((name, find_person(one.key)) for name, one in find_names(facts).items())
 
 
 def quote_statements(text: str, history: Sequence[Message], judge: Judge) -> tuple[Hit, ...]:
@@ -216,9 +216,9 @@ def _may_be_quoted(hit: Hit) -> bool:
 
 def _widen(question: Question) -> str:
     """Return all words for what a question speaks of, as a query."""
-    own = (meanings()[name] for thing in question.things for name in sorted(thing.meanings))
+    own = (load_meanings()[name] for thing in question.things for name in sorted(thing.meanings))
     words = (word for one in own for part in (one.words, one.kinds, one.near) for word in part)
-    people = (word for who in sorted(question.people) for word in words_for(who))
+    people = (word for who in sorted(question.people) for word in find_words_for(who))
     return " ".join(dict.fromkeys((*people, *question.names, *words)))[:_QUERY_CHARS]
 
 
