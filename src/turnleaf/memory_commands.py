@@ -13,7 +13,7 @@ from turnleaf.core import markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.drafts import merge_saves
 from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.languages.replies import choose_words, openings, words_in
+from turnleaf.core.languages.replies import choose_words, find_replies, list_openings
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import find_sure_facts
@@ -114,7 +114,9 @@ def find_confirmed(text: str, history: Sequence[Message]) -> str:
     asked = next((one.text for one in reversed(history) if one.role == "assistant"), "")
     # Only right after the question, so that "yes" means nothing else. No secret has to wait
     # anywhere: what is confirmed is read from the conversation.
-    if not any(opening in simplify(asked) for opening in map(simplify, openings(REPLIES, "keep"))):
+    if not any(
+        opening in simplify(asked) for opening in map(simplify, list_openings(REPLIES, "keep"))
+    ):
         return ""
     return next((one.text for one in reversed(history) if one.role == "user"), "")
 
@@ -333,7 +335,7 @@ def remember_fact(memory: Facts, content: str, category: str | None = None) -> R
     except MemoryFull as error:
         memory.check_room_for(content)  # What no memory could hold is refused as that.
         words = choose_words(content, REPLIES)
-        if error.remedy is None or words == words_in(DEFAULT, REPLIES):
+        if error.remedy is None or words == find_replies(DEFAULT, REPLIES):
             raise
         raise MemoryFull(words["filled"].format(error.remedy), error.remedy) from error
 

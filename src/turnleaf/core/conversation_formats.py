@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
 from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.languages.replies import choose_words, words_in
+from turnleaf.core.languages.replies import choose_words, find_replies
 from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.messages import StoredMessage
 from turnleaf.core.serialization import dumps, from_iso, to_iso
@@ -414,7 +414,7 @@ def to_markdown(
 
 def non_text(message: Message, calls: str | None = None) -> list[str]:
     """Return a line for each part of a message that is no text: pictures, tool calls."""
-    calls = calls or words_in(DEFAULT, "transcript")["calls"]
+    calls = calls or find_replies(DEFAULT, "transcript")["calls"]
     parts = message.content if isinstance(message.content, list) else []
     called = [call.get("function", call) for call in message.tool_calls or ()]
     return [

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnleaf.core.languages.replies import earlier_openings, openings
+from turnleaf.core.languages.replies import list_earlier_openings, list_openings
 from turnleaf.core.languages.words import find_pattern, find_words
 from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.ranking import Newer
@@ -74,16 +74,16 @@ def says_nothing(text: str) -> bool:
 def _list_answers() -> tuple[str, ...]:
     """Return the openings of answers that only quote known facts or that found nothing."""
     names = ("found", "nothing", "heard", "noted", "crowded", "overview", "empty", "hello", "help")
-    ours = openings("recall", *names)
+    ours = list_openings("recall", *names)
     # What older versions answered still stands in stored conversations.
-    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("answers")))
+    return tuple(simplify(fold(one)) for one in (*ours, *list_earlier_openings("answers")))
 
 
 @cache
 def _list_confirmations() -> tuple[str, ...]:
     """Return the openings of confirmations; the fact follows them."""
-    ours = openings("memory", "saved", "known", "removed")
-    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("confirmations")))
+    ours = list_openings("memory", "saved", "known", "removed")
+    return tuple(simplify(fold(one)) for one in (*ours, *list_earlier_openings("confirmations")))
 
 
 @lru_cache(maxsize=16)
