@@ -36,7 +36,7 @@ from turnleaf.core.learning.extraction import (
 from turnleaf.core.learning.findings import choose_candidates, find_stated
 from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.reconciling import find_same
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.messages import Message, NewMessage, TreeNode
 from turnleaf.core.room import Room
 from turnleaf.core.secrets import mask_fact, mask_secrets
@@ -244,7 +244,7 @@ class Importer:
     def _note_memory(self, found: FoundMemory, time: datetime) -> None:
         said_at = found.time or time
         memory = Memory(
-            content_id(found.text), found.text, said_at, said_at, found.category, ORIGIN
+            make_content_id(found.text), found.text, said_at, said_at, found.category, ORIGIN
         )
         self._memories.setdefault(found.text, memory)
 
@@ -420,6 +420,6 @@ class ImportLearning:
             source=Source(quote, key, said.time, trust="user"),
             slot=found.slot,
             until=found.until,
-            memory_id=content_id(content),
+            memory_id=make_content_id(content),
         )
         return added is not None

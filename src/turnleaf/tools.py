@@ -20,7 +20,7 @@ from turnleaf.core.loading import load_data
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import FactForm, stamp_page, strip_stamp
-from turnleaf.core.schedules import checked_deliver
+from turnleaf.core.schedules import check_deliver
 from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import dumps
@@ -317,7 +317,7 @@ class MemoryTools:
 
     def _mask(self, text: str) -> str:
         """Return a fact without its secrets; refuse one that says nothing else."""
-        content = mask_fact(memories.checked_content(text), self.turn.said)
+        content = mask_fact(memories.check_content(text), self.turn.said)
         if not content:
             raise InvalidInput(ONLY_SECRET)
         return content
@@ -342,7 +342,7 @@ class MemoryTools:
 
     def _refuse_other_channels(self, deliver: str) -> None:
         """Refuse results to where the memory is not shared already; a user may name any place."""
-        kind, _, channel = checked_deliver(deliver).partition(":")
+        kind, _, channel = check_deliver(deliver).partition(":")
         if kind != "slack":
             return
         listed = self.stores.settings.slack_allowed_channels or ""

@@ -32,12 +32,12 @@ from turnleaf.core.prompt.citations import (
 )
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.escaping import escape_passage
-from turnleaf.core.room import LEARNED, Room, room_for
+from turnleaf.core.room import LEARNED, Room, find_room
 from turnleaf.core.search.message_filters import make_reason, note_newer
 from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
 from turnleaf.core.serialization import to_millisecond
-from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
-from turnleaf.core.window import before_again, within_limits
+from turnleaf.core.tokens import count_content_chars, find_prompt_budget, has_room_for_tools
+from turnleaf.core.window import drop_repeated, trim_to_limits
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm.answers import find_judge
 from turnleaf.memory_commands import (
@@ -213,7 +213,7 @@ class Turn:
         self._sources: dict[str, str] = {}
         self._marks = MarkRemover(())
         settings, window = context.settings, context.context_window
-        self._max_tokens = prompt_budget(settings.prompt_max_tokens, window)
+        self._max_tokens = find_prompt_budget(settings.prompt_max_tokens, window)
         self._has_tools = self._may_use_tools(settings, window)
         self._composer = self._make_composer()
         self._done = CommandResult()
@@ -440,7 +440,7 @@ class Turn:
         """Whether one more fact could be learned."""
         settings = self._own.settings
         limits = Room(settings.memory_max_items, settings.memory_max_chars)
-        return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
+        return (find_room(LEARNED, limits) - Room.of(facts)).items > 0
 
     def _find_hits(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
         """Return what the model that answers is given; without a model, what is quoted."""
@@ -507,7 +507,7 @@ class Turn:
         own = self._own
         if self._asked.after is None:
             said = self._read_window()
-            history = before_again(said, self._text if self._is_again else None)
+            history = drop_repeated(said, self._text if self._is_again else None)
         else:
             history = self._history_until(self._asked.after)
         silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
@@ -530,7 +530,7 @@ class Turn:
             shown = self._own.stores.conversations.messages(self._key, before=before, limit=limit)
             said = [*(one.message for one in shown if not one.is_hidden), *said]
             before = shown[0].id if len(shown) == limit else None
-        return within_limits(said, limit, settings.conversation_max_chars, _count_chars)
+        return trim_to_limits(said, limit, settings.conversation_max_chars, _count_chars)
 
     def _is_sent_again(self) -> bool:
         """Whether whoever keeps the conversation does not know its last answer."""
@@ -721,7 +721,7 @@ class Turn:
             return [one.message for one in shown if one.id > after]
         last = conversations.messages(self._key, limit=MAX_EXCHANGE) if self._is_again else []
         said = [one.message for one in last]
-        return said[len(before_again(said, self._text)) :]
+        return said[len(drop_repeated(said, self._text)) :]
 
     def _describe_prompt(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""
@@ -771,7 +771,7 @@ def _find_saved(result: str) -> list[str]:
 
 
 def _count_chars(message: Message) -> int:
-    return content_chars(message.content)
+    return count_content_chars(message.content)
 
 
 def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedelta) -> list[str]:

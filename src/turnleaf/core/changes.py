@@ -151,15 +151,15 @@ def trace(content: str) -> str:
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=2).hexdigest()
 
 
-def undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
+def find_undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
     """Find the newest change that a person can take back, with all that was made with it."""
     taken_back = find_undone(history)
     standing = (one for one in reversed(history) if one.n not in taken_back)
-    newest = next(filter(_is_a_persons, standing), None)
-    return made_with(newest, history) if newest else []
+    newest = next(filter(_is_by_person, standing), None)
+    return find_made_with(newest, history) if newest else []
 
 
-def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
+def find_made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
     """Return a change and what was made with it and still stands, newest first."""
     taken_back = find_undone(history)
     # `remember` may add one fact and retire others in one change; an import is only imports.
@@ -179,13 +179,13 @@ def find_undone(history: Sequence[Change]) -> set[int]:
 
 def is_undoable(change: Change, history: Sequence[Change]) -> bool:
     """Whether a person can take a change back, if the facts are still as it left them."""
-    return change.n in can_be_undone(history)
+    return change.n in find_undoable_numbers(history)
 
 
-def can_be_undone(history: Sequence[Change]) -> set[int]:
+def find_undoable_numbers(history: Sequence[Change]) -> set[int]:
     """Return the numbers of all changes of which `is_undoable` holds."""
-    return {change.n for change in history if _is_a_persons(change)} - find_undone(history)
+    return {change.n for change in history if _is_by_person(change)} - find_undone(history)
 
 
-def _is_a_persons(change: Change) -> bool:
+def _is_by_person(change: Change) -> bool:
     return change.op in PERSONS or (change.op != "undo" and bool(change.removed))

@@ -98,7 +98,7 @@ class Draft:
 
     def insert_all(self, memories: Sequence[Memory], op: str, undoes: int | None = None) -> None:
         """Add facts; of those that go to one place, the first step brings the lines of all."""
-        for group in self.page.together(memories):
+        for group in self.page.group(memories):
             whole = self.page.insert(*group)
             lines = whole.took, whole.put
             for memory, fact in zip(group, whole.facts, strict=True):
@@ -236,9 +236,9 @@ class Draft:
     ) -> tuple[Splice, list[tuple[Memory | None, Memory | None, str]]]:
         """Take a whole text; return which lines changed, and the facts as they were and are."""
         old, new = self.page, self.kind.parse(text, unknown_time)
-        splice = difference(split_lines(self.text), split_lines(text))
+        splice = find_difference(split_lines(self.text), split_lines(text))
         self._text, self.page, self._shape = text, new, new.shape()
-        return splice, _other_facts(old, new)
+        return splice, _find_changed_facts(old, new)
 
     def _give_back(self, made: Sequence[Change], reversal: Splice, saved: str) -> str | None:
         """Return the text without what a person's text changed; None when it cannot be told."""
@@ -248,13 +248,17 @@ class Draft:
         lines = _merge(split_lines(saved), split_lines(replaced), split_lines(self.text))
         text = None if lines is None else "".join(lines)
         # A merge of lines may join facts or cut one in two; then facts are taken back one by one.
-        return text if text is not None and self._contents(text) == self._without(made) else None
+        return (
+            text
+            if text is not None and self._list_contents(text) == self._list_contents_without(made)
+            else None
+        )
 
-    def _contents(self, text: str) -> dict[str, str]:
+    def _list_contents(self, text: str) -> dict[str, str]:
         page = self.kind.parse(text, self._unknown_time)
         return {fact.memory.id: fact.memory.content for fact in page.facts}
 
-    def _without(self, made: Sequence[Change]) -> dict[str, str]:
+    def _list_contents_without(self, made: Sequence[Change]) -> dict[str, str]:
         """Return what all facts will say when what a person made of them is taken back."""
         contents = {memory.id: memory.content for memory in self.memories}
         for change in made:
@@ -271,14 +275,14 @@ class Draft:
         except CorruptFile:  # a part of an array, which has nothing else
             return True
         # What is left over beside the facts is prose, which cannot be taken back fact by fact.
-        return page.shape().total == page.shape_of(map(page.raw, page.facts)).total
+        return page.shape().total == page.shape_of(map(page.get_raw, page.facts)).total
 
     def _take(self, step: Step) -> None:
         splice = step.splice
         if splice.took or splice.put:
             page = self.page
             self._shape = self.shape + page.shape_of(splice.put) - page.shape_of(splice.took)
-            self.page, self._text = page.after(splice, self._unknown_time), None
+            self.page, self._text = page.with_splice(splice, self._unknown_time), None
         self.steps.append(step)
 
 
@@ -309,7 +313,7 @@ def split_lines(text: str) -> list[str]:
     return LINES.findall(text)
 
 
-def difference(old: Sequence[str], new: Sequence[str]) -> Splice:
+def find_difference(old: Sequence[str], new: Sequence[str]) -> Splice:
     """Find the lines from the first to the last that differ."""
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
@@ -349,7 +353,7 @@ def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) 
     # What others changed beside the facts cannot be joined fact by fact.
     if _shape_prose(before) != _shape_prose(theirs):
         return None
-    return _make_say(Draft(kind, edited, now, page=mine), wanted)
+    return _set_facts(Draft(kind, edited, now, page=mine), wanted)
 
 
 def _join_facts(before: Page, mine: Page, theirs: Page) -> dict[str, Memory]:
@@ -359,29 +363,29 @@ def _join_facts(before: Page, mine: Page, theirs: Page) -> dict[str, Memory]:
     )
     wanted = {}
     for key in dict.fromkeys((*my, *their)):
-        is_mine = _tell(my.get(key)) != _tell(was.get(key))
+        is_mine = _make_fact_key(my.get(key)) != _make_fact_key(was.get(key))
         fact = my.get(key) if is_mine else their.get(key)
         if fact is not None:
             wanted[key] = fact
     return wanted
 
 
-def _tell(memory: Memory | None) -> tuple[str, str | None] | None:
+def _make_fact_key(memory: Memory | None) -> tuple[str, str | None] | None:
     return (memory.content, memory.category) if memory else None
 
 
 def _shape_prose(page: Page) -> int:
     """Fingerprint what of a text is neither a fact nor blank."""
-    return (page.shape() - page.shape_of(map(page.raw, page.facts))).total
+    return (page.shape() - page.shape_of(map(page.get_raw, page.facts))).total
 
 
-def _make_say(draft: Draft, wanted: Mapping[str, Memory]) -> str:
+def _set_facts(draft: Draft, wanted: Mapping[str, Memory]) -> str:
     """Return a draft's text, with these facts and no others."""
     for memory in draft.memories:
         if memory.id not in wanted:
             draft.remove(memory.id, "put")
         # A fact that only moved has to leave its old heading.
-        elif _tell(wanted[memory.id]) != _tell(memory):
+        elif _make_fact_key(wanted[memory.id]) != _make_fact_key(memory):
             draft.remove(memory.id, "put")
             draft.insert(wanted[memory.id], "put")
     known = {one.id for one in draft.memories}
@@ -393,7 +397,7 @@ def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | Non
     """Make both changes of the same lines; None where they touch each other."""
     lines: list[str] = []
     done = 0
-    both = [*_hunks(base, one), *_hunks(base, other)]
+    both = [*_find_hunks(base, one), *_find_hunks(base, other)]
     for start, end, new in sorted(both, key=lambda hunk: hunk[:2]):
         # Two edits of the same lines, or of lines that touch, are not ours to choose between.
         if start < done:
@@ -403,9 +407,9 @@ def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | Non
     return lines + base[done:]
 
 
-def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
+def _find_hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
     """Find which lines were replaced by which."""
-    splice = difference(old, new)
+    splice = find_difference(old, new)
     took, put = list(splice.took), list(splice.put)
     # SequenceMatcher takes quadratic time; one large hunk merges less, but at once.
     if len(took) * len(put) > MAX_COMPARED:
@@ -419,13 +423,13 @@ def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
     ]
 
 
-def _other_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
+def _find_changed_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
     """Return the facts in which pages differ, as they were, as they are, and their lines."""
     before = {fact.memory.id: fact for fact in old.facts}
     others: list[tuple[Memory | None, Memory | None, str]] = []
     for fact in new.facts:
         was = before.pop(fact.memory.id, None)
-        raw = new.raw(fact)
+        raw = new.get_raw(fact)
         if was is None or not _is_same(old, was, new, fact):
             others.append((was and was.memory, fact.memory, raw))
     return others + [(fact.memory, None, "") for fact in before.values()]
@@ -434,4 +438,6 @@ def _other_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | Non
 def _is_same(old: Page, was: Any, new: Page, fact: Any) -> bool:  # noqa: ANN401
     """Compare facts by what stands in the file, since one typed by hand has no time there."""
     told = [(one.memory.content, one.memory.category) for one in (was, fact)]
-    return told[0] == told[1] and old.shape_of([old.raw(was)]) == new.shape_of([new.raw(fact)])
+    return told[0] == told[1] and old.shape_of([old.get_raw(was)]) == new.shape_of(
+        [new.get_raw(fact)]
+    )

@@ -58,21 +58,21 @@ def comes_from(source: Source | None, name: str) -> bool:
     return source is not None and name in {source.conversation, source.name}
 
 
-def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
+def find_erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
     """Find what a source brought, by the record of a file and of another with the same facts."""
-    theirs = {text for text, change in _acts(history) if comes_from(change.source, name)}
-    everybody = _acts((*history, *elsewhere))
+    theirs = {text for text, change in _list_acts(history) if comes_from(change.source, name)}
+    everybody = _list_acts((*history, *elsewhere))
     others = {text for text, change in everybody if not comes_from(change.source, name)}
     # What somebody else said as well does not rest on this source alone, and stays.
     texts = frozenset(theirs - others)
-    found = Erasure(name, texts, frozenset(_scraps(name, texts)))
-    for text, change in _acts(history):
+    found = Erasure(name, texts, frozenset(_list_scraps(name, texts)))
+    for text, change in _list_acts(history):
         if text in found.texts:
             found.replaced[text] = found.find_replacement(change.before)
     return found
 
 
-def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _list_scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield what a line of a file or of the record holds when it holds a part of a text."""
     yield dumps(name)
     for _, content in texts:
@@ -83,7 +83,7 @@ def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield dumps(line)[1:-1]
 
 
-def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
+def _list_acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
     """Go over what was put into facts, not counting what only came back.
 
     A person who saves the whole file says what is new in it, not what was said before.
@@ -148,7 +148,7 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
     removed = tuple(filter(None, map(found.find_replacement, change.removed)))
     if (before, after, removed) == (change.before, change.after, change.removed):
         return line
-    is_empty = _content(before) == _content(after) and not (removed or change.traces)
+    is_empty = _get_content(before) == _get_content(after) and not (removed or change.traces)
     if is_empty and not is_whole(change):
         return None
     # The source had brought the fact; without it, the update is where the fact begins.
@@ -161,5 +161,5 @@ def is_whole(change: Change) -> bool:
     return change.op == "put" and not change.id
 
 
-def _content(memory: Memory | None) -> str | None:
+def _get_content(memory: Memory | None) -> str | None:
     return memory.content if memory else None

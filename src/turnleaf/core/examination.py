@@ -166,7 +166,7 @@ def find_schedule_problems(known: Iterable[Schedule], now: datetime) -> Iterator
     """Yield which schedules failed last, and which nobody runs."""
     for one in known:
         name = f"the schedule {one.name or one.id}"
-        last = schedules.as_of_now(one.runs[-1], now) if one.runs else None
+        last = schedules.mark_if_interrupted(one.runs[-1], now) if one.runs else None
         if last and last.state in _UNHAPPY:
             why = last.error or last.state
             message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"

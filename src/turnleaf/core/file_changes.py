@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from turnleaf.core import changes, drafts, erasing
 from turnleaf.core.changes import TICK, Change, trace
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.pages import Shape, Splice, find
 
 if TYPE_CHECKING:
@@ -107,17 +107,17 @@ class TextHistory:
     changes: Sequence[FileChange]
     unknown_time: datetime
 
-    def before(self, text: str, made: FileChange) -> str | None:
+    def find_before(self, text: str, made: FileChange) -> str | None:
         """Return a text without a change and all made with it, if that left this text."""
         return self._take_back(text, [one for one in self.changes if one.step == made.step])
 
-    def after(self, text: str, made: FileChange) -> str | None:
+    def find_after(self, text: str, made: FileChange) -> str | None:
         """Return a text with a change and all made with it, if they were made of this text."""
         steps = [one for one in self.changes if one.step == made.step]
         mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(steps)]
         return self._take_back(text, mirrored)
 
-    def as_saved(self, text: str, version: str, whole: FileChange) -> str | None:
+    def find_as_saved(self, text: str, version: str, whole: FileChange) -> str | None:
         """Return a text without all that came after a person's save, if that is known."""
         later = [one for one in self.changes if one.n > whole.n and one.old != one.new]
         left: str | None = text
@@ -125,7 +125,7 @@ class TextHistory:
             last = next((one for one in later if one.new == version), None)
             if last is None:
                 return None
-            left = self.before(left, last)
+            left = self.find_before(left, last)
             later = [one for one in later if one.n < last.n]
             version = last.old
         return left
@@ -154,7 +154,9 @@ def rewrite_without(
     if not found.texts:
         return [line for _, line in pairs if line]
     # What can no longer be taken back to the byte must not look like the newest change.
-    broken = {old.step for old, line in pairs if line is None or _state(line) != _state(old)}
+    broken = {
+        old.step for old, line in pairs if line is None or _make_state(line) != _make_state(old)
+    }
     lines = [
         replace(line, shape=Shape(0, 0), new="" if old.step in broken else line.new)
         for old, line in pairs
@@ -163,15 +165,15 @@ def rewrite_without(
     standing = {fact.memory.id: fact.memory for fact in page.facts}
     # An older buffer may still bring the erased texts back; by their traces they are known then.
     tombs = erasing.make_tombs(found, standing, now)
-    return [*_without_empty(lines), *(replace(one, fact=_raw(page, one.id)) for one in tombs)]
+    return [*_without_empty(lines), *(replace(one, fact=_find_raw(page, one.id)) for one in tombs)]
 
 
-def _raw(page: Page, memory_id: str) -> str:
+def _find_raw(page: Page, memory_id: str) -> str:
     place = find(page, memory_id)
-    return page.raw(place) if place else ""
+    return page.get_raw(place) if place else ""
 
 
-def _state(change: FileChange) -> tuple[object, ...]:
+def _make_state(change: FileChange) -> tuple[object, ...]:
     return change.before, change.after, change.removed, change.took, change.put
 
 
@@ -179,7 +181,9 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
     line = erasing.without_source(change, found)
     if line is None or not found.texts:
         return line
-    if _state(line) == _state(change) and not found.mentions("".join(change.took + change.put)):
+    if _make_state(line) == _make_state(change) and not found.mentions(
+        "".join(change.took + change.put)
+    ):
         return line
     fact = change.fact if line.after == change.after else ""
     # The lines of the file may hold what was erased, so they go as well.
@@ -227,7 +231,7 @@ def repair(
 ) -> Repair:
     """Judge a text that somebody else saved by the record of our own changes."""
     facts = _Standing(history)
-    horizon = _horizon(found, history)
+    horizon = _find_horizon(found, history)
     missing = [change for key, change in facts.put.items() if key not in found]
     # A writer who shows one of our changes had seen all before it: what is older and missing was
     # deleted on purpose. What is newer was in no buffer of theirs, and comes back.
@@ -320,7 +324,7 @@ class _Standing:
         return self.taken | erased
 
 
-def _horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
+def _find_horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
     """Find the newest change that the writer of a text had seen, with all made in one step."""
     seen = set()
     earlier: dict[str, list[Memory]] = {}
@@ -392,7 +396,7 @@ def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) ->
     """
     for key, change in facts.find_removed().items():
         now = found.get(key)
-        if now is None or change.n <= horizon or key == content_id(now.content):
+        if now is None or change.n <= horizon or key == make_content_id(now.content):
             continue
         if facts.is_newer(now):
             continue

@@ -349,7 +349,7 @@ _TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
 @cache
-def _prompt_mark() -> re.Pattern[str]:
+def _load_prompt_mark() -> re.Pattern[str]:
     """Return what stands before a prompt, in the languages that My Activity is known in."""
     marks = "|".join(map(re.escape, load_data("gemini.toml")["marks"]))
     return re.compile(rf"^(?:{marks})[:：]?\s+", re.IGNORECASE)
@@ -377,7 +377,7 @@ def read_gemini_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterat
 
 def _find_day(entry: dict[str, Json], zone: tzinfo | None) -> str | None:
     time = read_time(entry.get("time"))
-    is_prompt = time is not None and _prompt_mark().match(read_text(entry.get("title")))
+    is_prompt = time is not None and _load_prompt_mark().match(read_text(entry.get("title")))
     return time.astimezone(zone).date().isoformat() if time and is_prompt else None
 
 
@@ -388,7 +388,7 @@ def _read_day(day: str, entries: Iterable[dict[str, Json]]) -> Iterator[Found]:
         time = read_time(entry.get("time"))
         items = map(read_dict, read_list(entry.get("safeHtmlItem")))
         answer = "\n\n".join(_to_text(read_text(item.get("html"))) for item in items).strip()
-        prompt = _prompt_mark().sub("", read_text(entry.get("title"))).strip()
+        prompt = _load_prompt_mark().sub("", read_text(entry.get("title"))).strip()
         for role, text in (("user", prompt), ("assistant", answer)):
             if text:
                 parent = len(messages) - 1 if messages else None
@@ -526,7 +526,7 @@ def read_graph(lines: Iterable[Json]) -> Iterator[Found]:
             category = read_text(line.get("entityType")) or None
             for text in map(read_text, read_list(line.get("observations"))):
                 if text.strip():
-                    yield FoundMemory(_about(name, text.strip()), category=category)
+                    yield FoundMemory(_name_subject(name, text.strip()), category=category)
         elif line.get("type") == "relation":
             parts = [read_text(line.get(key)) for key in ("from", "relationType", "to")]
             yield FoundMemory(" ".join(parts)) if all(parts) else Skipped("unfinished relations")
@@ -534,7 +534,7 @@ def read_graph(lines: Iterable[Json]) -> Iterator[Found]:
             yield Skipped("lines that are neither an entity nor a relation")
 
 
-def _about(name: str, text: str) -> str:
+def _name_subject(name: str, text: str) -> str:
     # An observation alone ("likes tea") would not say whom it is about.
     return text if name.casefold() in text.casefold() else f"{name.replace('_', ' ')}: {text}"
 

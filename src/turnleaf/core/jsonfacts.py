@@ -47,11 +47,11 @@ class JsonPage:
         """The file as we write it."""
         return _assemble(self.records)
 
-    def raw(self, fact: JsonFact) -> str:
+    def get_raw(self, fact: JsonFact) -> str:
         """Return a fact's record as it stands."""
         return self.records[fact.start]
 
-    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+    def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
         """Group facts that are added at one place: all of them."""
         return [memories] if memories else []
 
@@ -65,34 +65,34 @@ class JsonPage:
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
         # Keys that another program or a later version has put there stay.
-        known = json.loads(self.raw(fact)).items()
+        known = json.loads(self.get_raw(fact)).items()
         raw = dumps({key: value for key, value in known if key not in gone} | record)
-        return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
+        return Splice(fact.start, (self.get_raw(fact),), (raw,), (raw,))
 
     def remove(self, fact: JsonFact) -> Splice:
         """Take a fact away."""
-        return Splice(fact.start, (self.raw(fact),), ())
+        return Splice(fact.start, (self.get_raw(fact),), ())
 
     def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
         return _assemble(splice.make_in(self.records))
 
-    def after(self, splice: Splice, unknown_time: datetime) -> JsonPage:
+    def with_splice(self, splice: Splice, unknown_time: datetime) -> JsonPage:
         """Return the file after a change: what parsing its text would give, with less work."""
         end, moved = splice.start + len(splice.took), len(splice.put) - len(splice.took)
         records, ids = splice.make_in(self.records), Ids()
-        new = _facts(splice.put, unknown_time, ids, splice.start)
+        new = _read_facts(splice.put, unknown_time, ids, splice.start)
         tally = self.tally.change(self.facts[splice.start : end], new)
         # Where two facts share an id, they are told apart by counting, which depends on all of
         # them.
         if tally is None or ids.has_twins:
-            return _page(records, unknown_time)
+            return _make_page(records, unknown_time)
         below = [JsonFact(memory, at + moved, typed) for memory, at, typed in self.facts[end:]]
         return JsonPage(records, [*self.facts[: splice.start], *new, *below], tally)
 
-    def at_time(self, time: datetime) -> JsonPage:
+    def with_time(self, time: datetime) -> JsonPage:
         """Return the file as it is when it was saved at another time."""
-        return _page(self.records, time) if self.tally.typed else self
+        return _make_page(self.records, time) if self.tally.typed else self
 
     def shape(self) -> Shape:
         """Fingerprint the records, whatever their order."""
@@ -107,18 +107,18 @@ def parse(text: str, unknown_time: datetime) -> JsonPage:
     """Read the array; raise CorruptFile when it is none."""
     try:
         # Our own layout is split line by line, which is much cheaper than to parse it.
-        return _page(_records_in_our_layout(text), unknown_time)
+        return _make_page(_split_our_layout(text), unknown_time)
     except (ValueError, RecursionError):
         pass
     try:
-        return _page(_records(text), unknown_time)
+        return _make_page(_read_records(text), unknown_time)
     except (ValueError, RecursionError) as error:
         problem = error if isinstance(error, ValueError) else "it is nested too deeply"
         message = f"it is not a JSON array of memories: {problem}"
         raise CorruptFile(message) from error
 
 
-def _records_in_our_layout(text: str) -> list[str]:
+def _split_our_layout(text: str) -> list[str]:
     """Split a file that we wrote, a record a line, without reading all of it as JSON."""
     if text == EMPTY:
         return []
@@ -129,7 +129,7 @@ def _records_in_our_layout(text: str) -> list[str]:
     return text[len(_HEAD) : -len(_FOOT)].split(_BETWEEN)
 
 
-def _records(text: str) -> list[str]:
+def _read_records(text: str) -> list[str]:
     # Some editors save a byte order mark, which JSON does not allow.
     records = json.loads(text.removeprefix("\ufeff"))
     if not isinstance(records, list):
@@ -150,13 +150,13 @@ def _load_record(record: str) -> dict[str, Any]:
     return value
 
 
-def _page(records: list[str], unknown_time: datetime) -> JsonPage:
+def _make_page(records: list[str], unknown_time: datetime) -> JsonPage:
     ids = Ids()
-    facts = _facts(records, unknown_time, ids)
+    facts = _read_facts(records, unknown_time, ids)
     return JsonPage(records, facts, Tally.of(facts, has_twins=ids.has_twins))
 
 
-def _facts(
+def _read_facts(
     records: Sequence[str], unknown_time: datetime, ids: Ids, start: int = 0
 ) -> list[JsonFact]:
     facts: list[JsonFact] = []

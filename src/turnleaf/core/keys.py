@@ -3,32 +3,32 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.errors import InvalidInput
 
 MAX_KEY_CHARS = 512
 # Control characters and lone surrogates break terminals, addresses and files.
-_NOT_TEXT = lazy_pattern("[\0-\x1f\ud800-\udfff]")
+_NOT_TEXT = make_pattern("[\0-\x1f\ud800-\udfff]")
 
 
 def slack_key(message_ts: str, thread_ts: str | None = None) -> str:
     """Return the key of a Slack thread, or of the message that may become one."""
-    return checked_key(f"slack:{thread_ts or message_ts}")
+    return check_key(f"slack:{thread_ts or message_ts}")
 
 
 def cli_key(started: datetime | int | str) -> str:
     """Return the key of a command line session, by the moment it started."""
     if isinstance(started, datetime):
         started = int(started.astimezone(UTC).timestamp() * 1000)
-    return checked_key(f"cli:session-{started}")
+    return check_key(f"cli:session-{started}")
 
 
 def schedule_key(schedule_id: str) -> str:
     """Return the key of a schedule's conversation."""
-    return checked_key(f"schedule:{schedule_id}")
+    return check_key(f"schedule:{schedule_id}")
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """Refuse what cannot name a conversation in a file, a URL and a terminal."""
     if not key or not key.strip():
         message = "a conversation needs a name; pass a non-empty string as its id"
@@ -47,24 +47,24 @@ _ONLY = "only:"
 _PROMPTS = "prompts:"
 
 
-def only(name: str) -> str:
+def make_own_audience(name: str) -> str:
     """Return the audience of those conversations alone that have this audience themselves."""
     return f"{_ONLY}{name}"
 
 
-def own_prompts(name: str) -> str:
+def make_prompt_audience(name: str) -> str:
     """Return the audience that every search finds, and only prompts of the same audience use."""
     return f"{_PROMPTS}{name}"
 
 
-def default_audience(key: str) -> str:
+def choose_audience(key: str) -> str:
     """Return the audience of a conversation of which nothing but its key is known."""
     if key.startswith("schedule:"):
-        return own_prompts(key)
+        return make_prompt_audience(key)
     if key.startswith("slack:"):
         # Of which kind its channel is, nobody knows here, and a wider audience could not be taken
         # back.
-        return only(key)
+        return make_own_audience(key)
     return EVERYONE
 
 

@@ -30,7 +30,7 @@ def find_folders(path: str, holding: str) -> tuple[str, ...]:
     return tuple(sorted(one.parent.name for one in (_CORE / path).glob(f"*/{holding}")))
 
 
-def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def make_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return what behaves as the compiled pattern does, without compiling it yet."""
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 

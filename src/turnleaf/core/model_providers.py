@@ -49,7 +49,9 @@ class ModelProvider:
         return self.url is not None and self.url.startswith("http://localhost")
 
 
-def _host(name: str, label: str, url: str, variable: str, window: int = 128_000) -> ModelProvider:
+def _make_host(
+    name: str, label: str, url: str, variable: str, window: int = 128_000
+) -> ModelProvider:
     return ModelProvider(name, label, "openai", url, variable, needs_key=True, window=window)
 
 
@@ -60,16 +62,18 @@ PROVIDERS = {
             "anthropic", "Anthropic", "anthropic", "https://api.anthropic.com",
             "ANTHROPIC_API_KEY", needs_key=True,
         ),
-        _host("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-        _host(
+        _make_host("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        _make_host(
             "gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai",
             "GEMINI_API_KEY", window=1_000_000,
         ),
-        _host("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-        _host("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-        _host("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-        _host("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-        _host("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
+        _make_host(
+            "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"
+        ),
+        _make_host("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        _make_host("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        _make_host("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        _make_host("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
         ModelProvider("ollama", "Ollama", "openai", "http://localhost:11434/v1"),
         ModelProvider("lmstudio", "LM Studio", "openai", "http://localhost:1234/v1"),
         ModelProvider("llamacpp", "llama.cpp", "openai", "http://localhost:8080/v1"),
@@ -139,7 +143,7 @@ def _to_json(stored: StoredKey) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None}
 
 
-def checked_url(url: str, variable: str) -> str:
+def check_url(url: str, variable: str) -> str:
     """Check an address; what may hold a secret is refused, as it would be shown."""
     try:
         parts = urlsplit(url)
@@ -157,7 +161,7 @@ def checked_url(url: str, variable: str) -> str:
     return url.rstrip("/")
 
 
-def checked_key(key: str | None, variable: str) -> str | None:
+def check_key(key: str | None, variable: str) -> str | None:
     """Refuse a key that no header can hold, before an error of a library shows it."""
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(

@@ -93,10 +93,10 @@ class Page(Protocol):
     def tally(self) -> Tally:
         """The facts, counted."""
 
-    def raw(self, fact: Any) -> str:  # noqa: ANN401 - a PlacedFact of the format's own
+    def get_raw(self, fact: Any) -> str:  # noqa: ANN401 - a PlacedFact of the format's own
         """Return a fact's text as it stands."""
 
-    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+    def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
         """Group facts that are added at one place."""
 
     def insert(self, *memories: Memory) -> Splice:
@@ -111,10 +111,10 @@ class Page(Protocol):
     def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
 
-    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+    def with_splice(self, splice: Splice, unknown_time: datetime) -> Page:
         """Return the page after a change: what parsing its text would give, with less work."""
 
-    def at_time(self, time: datetime) -> Page:
+    def with_time(self, time: datetime) -> Page:
         """Return the page as it is when it was saved at another time."""
 
     def shape(self) -> Shape:
@@ -154,7 +154,7 @@ class Shape:
     def of(cls, lines: Iterable[str], blanks: int = 0) -> Shape:
         """Add up lines."""
         # A sum does not depend on the order of lines, and can be changed line by line.
-        return cls(sum(map(_number, lines)) % (1 << _BITS), blanks)
+        return cls(sum(map(_hash_line, lines)) % (1 << _BITS), blanks)
 
     def __add__(self, other: Shape) -> Shape:
         """Return the shape of both texts together."""
@@ -175,6 +175,6 @@ class Shape:
         return cls(int(total, 16), int(blanks))
 
 
-def _number(line: str) -> int:
+def _hash_line(line: str) -> int:
     digest = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8)
     return int.from_bytes(digest.digest())

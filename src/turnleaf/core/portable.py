@@ -335,7 +335,7 @@ def _follow_back(text: str, main: Sequence[FileChange], now: datetime) -> dict[H
             break
         found[step] = text
         others = [one for one in puts if one.step != step]
-        before = TextHistory(markdown, [*made, *others], now).before(text, made[0])
+        before = TextHistory(markdown, [*made, *others], now).find_before(text, made[0])
         if before is None:
             break
         text = before
@@ -348,7 +348,7 @@ def write_file_lines(
     """Return the record as the files of facts and of older facts have it."""
     main = [one for one in image.entries if not one.is_older]
     page = markdown.parse(image.text, image.written_at)
-    raws = {one.memory.id: page.raw(one) for one in page.facts}
+    raws = {one.memory.id: page.get_raw(one) for one in page.facts}
     lines = _name_texts([_write_line(one, file) for one in main], main)
     lasts = {one.id: at for at, one in enumerate(lines) if one.after}
     for key, at in lasts.items():

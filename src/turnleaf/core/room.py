@@ -50,7 +50,7 @@ class Room:
         return self.items > 0 and self.chars >= len(content)
 
 
-def room_for(origin: str, limits: Room) -> Room:
+def find_room(origin: str, limits: Room) -> Room:
     """Return how much of the memory may be taken when something of an origin is added."""
     if origin != LEARNED or limits.items <= 0:
         return limits

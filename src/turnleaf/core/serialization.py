@@ -62,7 +62,7 @@ _END = datetime(9999, 1, 1, tzinfo=UTC)
 def to_iso(moment: datetime) -> str:
     """Write a time the way every file of ours does, to the millisecond."""
     # The offset is always the one of UTC, which is written as Z.
-    return aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return check_aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def from_iso(text: str) -> datetime:
@@ -88,7 +88,7 @@ def to_millisecond(moment: datetime) -> datetime:
     return moment.replace(microsecond=moment.microsecond - surplus) if surplus else moment
 
 
-def aware(moment: datetime) -> datetime:
+def check_aware(moment: datetime) -> datetime:
     """Refuse a time without a zone: nobody can say when it was."""
     if moment.tzinfo is None:
         message = f"the time {moment.isoformat()} has no time zone; pass an aware datetime"

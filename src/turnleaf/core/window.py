@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from turnleaf.core.tokens import content_chars
+from turnleaf.core.tokens import count_content_chars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ def newest_within(
     """
     start = len(messages)
     kept = start - keep
-    cuts = _cuts(messages)
+    cuts = _find_cuts(messages)
     cut = next(cuts, 0)
     for index in range(len(messages) - 1, -1, -1):
         budget -= cost(messages[index])
@@ -60,7 +60,7 @@ def newest_within(
     return messages[start:]
 
 
-def newest_exchange(messages: Sequence[Spoken]) -> int:
+def count_newest_exchange(messages: Sequence[Spoken]) -> int:
     """Count the messages from the last thing that a user said."""
     for count, message in enumerate(reversed(messages), 1):
         if message.role == "user":
@@ -68,7 +68,7 @@ def newest_exchange(messages: Sequence[Spoken]) -> int:
     return len(messages)
 
 
-def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
+def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
     """Go backwards over the places where a conversation may be cut."""
     open_calls: set[str] = set()
     # Never at the very first message: that is where a conversation begins, not where it is cut.
@@ -77,7 +77,7 @@ def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
         role = message.role
         if role == "tool":
             # A result whose call is missing would else forbid every cut before it.
-            if message.tool_call_id and _was_called(messages, index, message.tool_call_id):
+            if message.tool_call_id and _has_call(messages, index, message.tool_call_id):
                 open_calls.add(message.tool_call_id)
         elif role == "assistant":
             if open_calls:
@@ -86,28 +86,28 @@ def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
             yield index
 
 
-def _was_called(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
+def _has_call(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
     """Look for the call that a result answers; one without a call binds nothing."""
     return any(call_id in messages[before].call_ids for before in range(index - 1, -1, -1))
 
 
-def within_limits(
+def trim_to_limits(
     messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
 ) -> Sequence[S]:
     """Trim a stored conversation; the newest exchange always stays."""
     kept = messages
     if len(kept) > max_turns:
-        kept = newest_within(kept, max_turns, _one, keep=newest_exchange(kept))
+        kept = newest_within(kept, max_turns, _count_one, keep=count_newest_exchange(kept))
     if sum(map(chars, kept)) > max_chars:
-        kept = newest_within(kept, max_chars, chars, keep=newest_exchange(kept))
+        kept = newest_within(kept, max_chars, chars, keep=count_newest_exchange(kept))
     return kept
 
 
-def _one(_: Spoken) -> int:
+def _count_one(_: Spoken) -> int:
     return 1
 
 
-def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
+def drop_repeated(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
     """Return a conversation without what follows the user's last message, if that is said again."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place].role == "user":
@@ -151,7 +151,7 @@ class Addition:
 PLAIN_ADDITION = Addition()
 
 
-def days_before(now: datetime, days: int) -> datetime:
+def subtract_days(now: datetime, days: int) -> datetime:
     """Count back; so many days that there was no calendar yet are for ever."""
     try:
         return now - timedelta(days=days)
@@ -213,7 +213,7 @@ def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidB
     is_over = False
     for one in said:
         found.append(one)
-        chars += content_chars(one.message.content)
+        chars += count_content_chars(one.message.content)
         if len(found) >= check_at or (chars > limits.max_chars and not is_over):
             is_over = chars > limits.max_chars
             kept = _cut(found, limits)
@@ -226,7 +226,7 @@ def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidB
 
 def _cut(found: Sequence[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
     path = found[::-1]
-    return within_limits(path, limits.max_turns, limits.max_chars, _chars)
+    return trim_to_limits(path, limits.max_turns, limits.max_chars, _count_chars)
 
 
 def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool:
@@ -242,5 +242,5 @@ def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool
     return not results or results <= {call for one in found for call in one.call_ids}
 
 
-def _chars(said: SaidBefore) -> int:
-    return content_chars(said.message.content)
+def _count_chars(said: SaidBefore) -> int:
+    return count_content_chars(said.message.content)

@@ -11,7 +11,7 @@ from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import find_sure_facts
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.recall.questions import asks
 from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.terms import simplify
@@ -30,7 +30,7 @@ MOST_FACTS = 60
 """So many facts are listed; the rest are counted."""
 MOST_DAYS = 2
 """The days of one expression: from one to another."""
-_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_DAY = make_pattern(r"\d{4}-\d\d-\d\d")
 TALK = ("hello", "help", "thanks", "bye")
 
 

@@ -253,7 +253,7 @@ def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
 def write_conversation(*said: Message) -> str:
     return conversations_json.assemble(
         [
-            conversations_json.line(
+            conversations_json.write_line(
                 "k", conversations_json.dump(StoredConversation(MOMENT, MOMENT, said))
             )
         ]

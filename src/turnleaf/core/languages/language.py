@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.languages.words import RequestWords, Words, expand, join_lines
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 DETECTION_FILE = "detection.toml"
-_HAN = lazy_pattern("[\u3400-\u9fff]")
+_HAN = make_pattern("[\u3400-\u9fff]")
 DEFAULT = "en"
 """The language of whoever has no other: where nothing tells, or a language has no file."""
 
@@ -39,7 +39,7 @@ _SUBJECTS = {
     "whose": f"[{SELF_WHOSE}{OTHER_WHOSE}]",
 }
 
-_VALUE = lazy_pattern(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
+_VALUE = make_pattern(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
 # A part inside of a pattern is tried at every length, so it needs a bound.
 _INNER_CHARS = 60
 _NOTHING = "(?!)"
@@ -496,7 +496,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 _MAX_CHARS = 2000
 """How much of a text is looked at: its beginning tells."""
-_QUOTED = lazy_pattern('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
+_QUOTED = make_pattern('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _list_data() -> Iterator[Mapping[str, Any]]:
 
 
 # A named group of the pattern itself has a P before its bracket.
-_PART = lazy_pattern(r"(?<!P)<(\w+)>")
-_LINE_END = lazy_pattern(r"\n\s*")
+_PART = make_pattern(r"(?<!P)<(\w+)>")
+_LINE_END = make_pattern(r"\n\s*")
 
 
 def join_lines(pattern: str) -> str:

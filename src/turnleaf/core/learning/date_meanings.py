@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.languages.words import read_number
-from turnleaf.core.loading import lazy_pattern, load_data
+from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.date_ranges import find_month_before
 from turnleaf.core.search.terms import simplify
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 FILE = "dates.toml"
-_PLACE = lazy_pattern(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
-_GROUP = lazy_pattern(r"\(\?P<(\w+)>")
+_PLACE = make_pattern(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
+_GROUP = make_pattern(r"\(\?P<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from turnleaf.core.learning.date_meanings import (
     find_meaning,
     load_grammar,
 )
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.date_meanings import DateGrammar
 
 _NEAR_ROLE = 16
-_SENTENCE_END = lazy_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
-_CLAUSE_END = lazy_pattern(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
-_WORD = lazy_pattern(r"\w")
+_SENTENCE_END = make_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
+_CLAUSE_END = make_pattern(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
+_WORD = make_pattern(r"\w")
 _ROLE_TENSES = {"past": "past", "deadline": "future", "future": "future"}
 _NEEDED_TENSES = {
     "": ("past", "future", ""),
@@ -183,7 +183,7 @@ _NEAR = 8
 _HIDDEN = "\ue000"
 # Code, quotations, titles, addresses and file names: a date in them is not said by the user. Every
 # repetition is bounded, as in all patterns that read messages.
-_PROTECTED = lazy_pattern(
+_PROTECTED = make_pattern(
     r"```.{0,2000}?```|`[^`\n]{1,300}`|「[^「」]{0,300}」|『[^『』]{0,300}』|《[^《》]{0,100}》"
     r"|〈[^〈〉]{0,100}〉|“[^“”]{0,300}”|\"[^\"\n]{0,300}\"|(?<!\w)'[^'\n]{1,100}'(?!\w)"
     r"|[a-z][a-z0-9+.-]{1,9}://[^\s，。]{1,2000}|\bwww\.[^\s，。]{1,500}"
@@ -191,7 +191,7 @@ _PROTECTED = lazy_pattern(
     r"|(?<![\w./\\-])[\w./\\-]{1,80}\.[a-z][a-z0-9]{1,4}(?![a-z0-9])",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
-_ABSOLUTE = lazy_pattern(
+_ABSOLUTE = make_pattern(
     r"(?<!\d)(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?:(?P=sep)(?P<day_number>\d{1,2}))?(?!\d)"
 )
 _ABSOLUTE_RULE = DateRule(reads="month_day", pattern="")

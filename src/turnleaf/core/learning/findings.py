@@ -19,7 +19,7 @@ from turnleaf.core.learning.slots import (
     choose_category,
     write_fact,
 )
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.secrets import mask_fact, mask_secrets
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _add(chosen: dict[str, ProposedFact], one: Stated, known: Sequence[Memory]) 
         return
     used = {memory.category for memory in known if memory.category}
     memory = Memory(
-        content_id(content),
+        make_content_id(content),
         content,
         one.time,
         one.time,

@@ -29,7 +29,7 @@ from turnleaf.core.learning.reconciling import (
     read_claim,
 )
 from turnleaf.core.learning.slots import choose_heading, slots
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.memories import MAX_CATEGORY_CHARS, Memory
 from turnleaf.core.search.message_filters import is_question
 from turnleaf.core.search.terms import fold, is_stop_word, list_terms, simplify
@@ -58,14 +58,14 @@ _RANK = ("document", "tool", "stranger", "assistant")
 """Whose words decide when several said the same: the assistant may only repeat the others."""
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_HAN_RUN = lazy_pattern(f"[{_HAN}]+")
-_WORD = lazy_pattern(f"[^\\W_{_HAN}]+")
-_SPACE = lazy_pattern(r"\s+")
-_QUOTATION = lazy_pattern("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
-_DASH = lazy_pattern("[‐‑‒–—―−]")
+_HAN_RUN = make_pattern(f"[{_HAN}]+")
+_WORD = make_pattern(f"[^\\W_{_HAN}]+")
+_SPACE = make_pattern(r"\s+")
+_QUOTATION = make_pattern("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
+_DASH = make_pattern("[‐‑‒–—―−]")
 _BLANKS = " \n"
 _AROUND = " .,!?;:~…。、，！？；：～()（）-*"
-_STOP = lazy_pattern(r"[.!?](?=\s|$)|[。!?;\n]")
+_STOP = make_pattern(r"[.!?](?=\s|$)|[。!?;\n]")
 _CLAUSE_STOP = r"[.!?](?=\s|$)|[。!?;,，\n]|"
 _NUMBERED_TIME = r"\d{1,4}[-/.]\d{1,2}|"
 _NUMBERED_DATE = r"|(?:19|20)\d\d(?:[-/.] ?\d{1,2}(?:[-/.] ?\d{1,2})?)?"

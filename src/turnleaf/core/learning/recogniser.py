@@ -34,7 +34,7 @@ from turnleaf.core.learning.slots import (
     slots,
 )
 from turnleaf.core.learning.speech import HIDDEN, cut_sentences, hide_quotations, normalize_spelling
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
     import re
@@ -146,7 +146,7 @@ def _retell(content: str) -> str:
 
 
 _MAX_REST = 3
-_DATE_NOTE = lazy_pattern(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
+_DATE_NOTE = make_pattern(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ from turnleaf.core.learning.slots import (
     write_fact,
 )
 from turnleaf.core.learning.speech import normalize_spelling
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import fold, parse_query
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 Effect: TypeAlias = Literal["new", "same", "replaces", "ends"]
 
-_NO_WORD = lazy_pattern(r"[\W_]+")
-_HAN = lazy_pattern("[\u3400-\u9fff]")
-_COUNT = lazy_pattern(
+_NO_WORD = make_pattern(r"[\W_]+")
+_HAN = make_pattern("[\u3400-\u9fff]")
+_COUNT = make_pattern(
     r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
 )
 KEPT_AFTER_DEATH = frozenset({"name", "birthday", "died"})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import detect_language, find_languages, get_language
 from turnleaf.core.languages.words import HEAD_CHARS, compile_pattern
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import fold, list_terms, simplify
 
 if TYPE_CHECKING:
@@ -43,19 +43,19 @@ _MAX_OPENINGS = 5
 _OPENING_CHARS = 80
 
 _SENTENCE_STOPS = ".!。！\n"
-_QUESTION_MARK = lazy_pattern(r"[?？](?=\s|[^\x00-\x7f])")
+_QUESTION_MARK = make_pattern(r"[?？](?=\s|[^\x00-\x7f])")
 _FIRST_CHARS = 200
 _MAX_ENDING = 40
 _MAX_ENDINGS = 5
 _STOPS = " \t\r\n.。!！?？~～…,，;；"
-_ABBREVIATION = lazy_pattern(
+_ABBREVIATION = make_pattern(
     r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z"
 )
 _NOTHING_CHARS = 80
 
-_HAN_RUN = lazy_pattern("[\u3400-\u9fff]+")
-_LATIN_RUN = lazy_pattern("[a-z0-9]+")
-_NOT_WORD = lazy_pattern(r"[\W_]+")
+_HAN_RUN = make_pattern("[\u3400-\u9fff]+")
+_LATIN_RUN = make_pattern("[a-z0-9]+")
+_NOT_WORD = make_pattern(r"[\W_]+")
 
 
 def find_request(text: str) -> Request | None:

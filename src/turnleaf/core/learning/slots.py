@@ -21,7 +21,7 @@ from turnleaf.core.languages.language import (
 )
 from turnleaf.core.languages.words import find_pattern, find_tables, respell
 from turnleaf.core.learning.speech import normalize_spelling
-from turnleaf.core.loading import lazy_pattern, load_data
+from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.terms import fold, simplify
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ def _read_series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(fields.get(name, ())) for name in ("ends", "implied_by")}
 
 
-_SIGNS = lazy_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
-_MIXED = lazy_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
+_SIGNS = make_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
+_MIXED = make_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
 """A maker in Chinese before a model in letters, which people also write in letters."""
 
 
@@ -217,7 +217,7 @@ def _stem(word: str) -> str:
     return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
 
 
-_ENDING = lazy_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
+_ENDING = make_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
 _MIN_HAN = 2
 
 
@@ -230,7 +230,7 @@ def _load_concepts() -> dict[str, str]:
 
 
 _FILE = "statements.toml"
-_NO_TIME = lazy_pattern(r" ?(?:\(\)|（）)")
+_NO_TIME = make_pattern(r" ?(?:\(\)|（）)")
 
 
 def write_fact(statement: Statement, said_on: date, message: str = "") -> str:

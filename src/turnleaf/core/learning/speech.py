@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import join_patterns
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ HIDDEN = "\ufffc"
 
 _PLAIN = str.maketrans("’‘“”：？！；，（）～\u3000\xa0\t", "''\"\":?!;,()~   ")
 # A fence that nobody closed reaches to the end of the text.
-_FENCE = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCE = make_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 _PASTED = (
     r"`[^`\n]{1,200}`|<[a-z!/][^<>\n]{0,200}>|https?://[^\s,。]+|[\0\ud800-\udfff]"
     r"|^ *(?:>|\||\$ |# |\+\+\+|---|@@|\[?\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d).*$"
@@ -36,10 +36,10 @@ _PASTED = (
     r"|^.*(?:[{};]|=>|\(\)) *$"
 )
 _NAME = r"(?:(?-i:[A-Z]\w{0,15}(?: [A-Z]\w{0,15})?):(?![/\d])|[\u3400-\u9fff]{1,5}:)"
-_QUOTED = lazy_pattern(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
+_QUOTED = make_pattern(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
 _QUOTES = frozenset('"「『')
-_WHOLE_CLAUSES = lazy_pattern(r"[,。.!?;]|.{25}")
-_SENTENCE_END = lazy_pattern(
+_WHOLE_CLAUSES = make_pattern(r"[,。.!?;]|.{25}")
+_SENTENCE_END = make_pattern(
     r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-hj-z])(?<!(?<![a-z])(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from turnleaf.core import markdown
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.learning.recogniser import read_fact
 from turnleaf.core.learning.speech import normalize_spelling
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.ranking import FEW, weigh_word
 from turnleaf.core.search.terms import fold, is_unspaced, parse_query
@@ -138,8 +138,8 @@ MANNER = "manner"
 """The slot of what the user says about how to be answered."""
 MANNER_HEADING = "## How the user wants to be answered"
 # An id that somebody wrote into the file by hand may hold anything.
-_PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
-_STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+_PLAIN_ID = make_pattern(r"[A-Za-z0-9_-]{1,40}+")
+_STAMP = make_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
 # A stamp is looked for at the very end only: `\s*+` tried at each of many spaces is quadratic.
 _STAMP_CHARS = 100
 
@@ -241,7 +241,7 @@ END_CHARS = 500
 _COMMON_SHARE = 1 / 10
 """A word that more than one in so many facts hold says too little to be looked for."""
 # What is longer than any ending of a word: what begins like it is another one.
-_LONGER = lazy_pattern("[a-z0-9]{5}")
+_LONGER = make_pattern("[a-z0-9]{5}")
 _BETWEEN = "\0"
 
 # To fold ten thousand facts takes most of the time, and from turn to turn they stay the same.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import is_unspaced, parse_query
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ reads the answer: put none where you use nothing, and never speak of them."""
 
 _ID = "[A-Za-z0-9_-]{1,40}"
 _BETWEEN = "[ ,;，、；]{1,3}"
-_MARK = lazy_pattern(rf"[ \t]?[\[【]#({_ID}(?:{_BETWEEN}#?{_ID}){{0,9}})[\]】]")
-_BEGUN_MARK = lazy_pattern(rf"[ \t]?(?:[\[【](?:#(?:{_ID}(?:{_BETWEEN}#?(?:{_ID})?){{0,9}})?)?)?\Z")
-_OWN_ID = lazy_pattern(r"p\d{1,3}|(?=[a-z]{0,9}\d)[b-df-hj-np-tv-z2-9]{10}")
+_MARK = make_pattern(rf"[ \t]?[\[【]#({_ID}(?:{_BETWEEN}#?{_ID}){{0,9}})[\]】]")
+_BEGUN_MARK = make_pattern(rf"[ \t]?(?:[\[【](?:#(?:{_ID}(?:{_BETWEEN}#?(?:{_ID})?){{0,9}})?)?)?\Z")
+_OWN_ID = make_pattern(r"p\d{1,3}|(?=[a-z]{0,9}\d)[b-df-hj-np-tv-z2-9]{10}")
 """What an id of ours looks like: a model also marks what was never there."""
-_SPLIT_IDS = lazy_pattern(r"[ ,;，、；#]+")
+_SPLIT_IDS = make_pattern(r"[ ,;，、；#]+")
 # Longer than ten ids of 40 characters with what stands between them, so that no mark is held back
 # too short and shown by half.
 _LONGEST_MARK = 480
-_STOP = lazy_pattern(r"[。！？!?\n]|\.(?=\s|\Z)")
+_STOP = make_pattern(r"[。！？!?\n]|\.(?=\s|\Z)")
 _TRAILING = " \t\n.。！？!?"
 _SENTENCE_CHARS = 1_000
 _SURE = 2

@@ -42,7 +42,7 @@ from turnleaf.core.prompt.context import (
     shorten,
     write_context_lines,
 )
-from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, estimate, message_tokens
+from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, count_message_tokens, estimate
 from turnleaf.core.window import newest_within
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class PromptComposer:
         if total + slack <= self._max_tokens:
             return 0
         count = self._count_new
-        as_messages = sum(message_tokens(one, count) for one in prompt.messages)
+        as_messages = sum(count_message_tokens(one, count) for one in prompt.messages)
         as_text = count(prompt.instructions) + count(prompt.text)
         # Models behind an API get the messages, the `claude` program gets the text: both have to
         # fit.
@@ -375,7 +375,7 @@ class PromptComposer:
         return documents + self._count(_write_context_section(replace(turn, documents=())))
 
     def _count_message(self, message: Message) -> int:
-        return message_tokens(escape_message(message), self._count)
+        return count_message_tokens(escape_message(message), self._count)
 
     def _fit_memory(self, turn: PromptTurn, room: int, kept_free: int) -> MemoryPart:
         """Return the memory without headings and prose, then without the least relevant facts."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.citations import name_passage
@@ -72,7 +72,7 @@ _FEWEST_TERMS = 4
 _MOST_COMPARED = 60
 """Among so many of the best hits a statement is looked for that an answer repeats."""
 # A word that begins with a capital inside a sentence.
-_NAME = lazy_pattern(r"(?<=[a-z,'’] )[A-Z][a-z]+")
+_NAME = make_pattern(r"(?<=[a-z,'’] )[A-Z][a-z]+")
 _CALENDAR = """
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +115,7 @@ _LOOKALIKES = {
     for char in chars
 }
 # Python refuses to read a number of thousands of digits, and a reader sees no character in one.
-_ENTITY = lazy_pattern(
+_ENTITY = make_pattern(
     r"&(?:#0*+[0-9]{1,7}+(?![0-9])|#[xX]0*+[0-9a-fA-F]{1,6}+(?![0-9a-fA-F])"
     r"|[a-zA-Z][a-zA-Z0-9]{1,31}+);?"
 )
@@ -126,11 +126,11 @@ _FLAGS = "|".join(
 )
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_HIDDEN = lazy_pattern(
+_HIDDEN = make_pattern(
     rf"(\U0001f3f4(?:{_FLAGS})\U000e007f|[{_HAN}][\U000e0100-\U000e01ef](?![{_SELECTORS}]))"
     rf"|[\U000e0000-\U000e01ef]++|[{_SELECTORS}]{{2,}}+"
 )
-_ZEROS = lazy_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
+_ZEROS = make_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
 # Entities may be nested, and altering one mark may lay another bare: each takes a pass. Without a
 # bound a text could be made that takes thousands.
 MAX_PASSES = 8
@@ -183,12 +183,12 @@ def _match_any_spelling(*names: str) -> str:
 # nothing but brackets or spaces must not take quadratic time.
 _TIGHT = _match_any(*(tag.replace("_", "_*") for tag in TAGS))
 _LOOSE = "|".join(r"[ \t._-]++".join(map(_fold_pattern, tag.split("_"))) for tag in TAGS)
-_TAG = lazy_pattern(
+_TAG = make_pattern(
     rf"<(?:!--)?[\s/!?|*.:-]*+(?:\w{{1,40}}+:)?(?:{_TIGHT})(?![a-z0-9_])"
     rf"|<(?:\s*+/\s*+)?(?:{_LOOSE})(?![a-z0-9_])"
 )
 _WITHIN = rf"[^<>|{_LINE_ENDS}]"
-_MARK = lazy_pattern(
+_MARK = make_pattern(
     rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_match_any_spelling(*TEMPLATE_TOKENS)}))"
     rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_match_any_spelling(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
     rf"|<[\s/|]*+(?:{_match_any(*CLOSED_TAGS)})\s*+>"
@@ -198,27 +198,27 @@ _MARK = lazy_pattern(
 )
 # What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
 _PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
-_STAMP = lazy_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
-_LINE = lazy_pattern(rf"[^{_LINE_ENDS}]+")
+_STAMP = make_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
+_LINE = make_pattern(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
 _ROLE = rf"(?:{_match_any(*ROLES)})(?:\s*+[\dlo]{{1,6}}+)?+"
-_SPEAKER = lazy_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
+_SPEAKER = make_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
 # Deeper than three spaces Markdown sees code, in which a key may be called like that.
-_VOICE = lazy_pattern(
+_VOICE = make_pattern(
     rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_match_any('ai')})[*_~`]*+\s*+:"
 )
-_NOTE = lazy_pattern(rf"\s*+\(++\s*+(?:{_match_any(*NOTES)})")
-_PARENTHESIS = lazy_pattern(r"\s*+\(")
-_ITEM = lazy_pattern(r"\s*+[-*+](?:\s|$)")
-_NUMBER = lazy_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
-_HEADING = lazy_pattern(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
-_UNDERLINE = lazy_pattern(r"\s*+(?:=++|-++)\s*+$")
-_SECTION_NAME = lazy_pattern(
+_NOTE = make_pattern(rf"\s*+\(++\s*+(?:{_match_any(*NOTES)})")
+_PARENTHESIS = make_pattern(r"\s*+\(")
+_ITEM = make_pattern(r"\s*+[-*+](?:\s|$)")
+_NUMBER = make_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
+_HEADING = make_pattern(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
+_UNDERLINE = make_pattern(r"\s*+(?:=++|-++)\s*+$")
+_SECTION_NAME = make_pattern(
     rf"{_DECORATION}(?:(?:{_match_any(*SECTIONS)})\b"
     rf"|(?:{_match_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*+$)"
 )
-_SECTION = lazy_pattern(
+_SECTION = make_pattern(
     rf"\s*+#++(?:{_DECORATION}(?:{_match_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})"
 )
 

@@ -21,7 +21,7 @@ from turnleaf.core.languages.words import (
     join_texts,
 )
 from turnleaf.core.learning.speech import normalize_spelling
-from turnleaf.core.loading import lazy_pattern, load_data
+from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.terms import (
     WORD,
     fold,
@@ -163,7 +163,7 @@ def _list_named_things() -> Iterator[tuple[str, WordMeaning]]:
         yield f"{_NAMED_THINGS}{key}", WordMeaning(frozenset(map(_read_entry, (key, *spellings))))
 
 
-_HAN = lazy_pattern("[\u3400-\u9fff]")
+_HAN = make_pattern("[\u3400-\u9fff]")
 
 FILE = "statements.toml"
 STRANGER = "?"
@@ -306,10 +306,10 @@ TASTES = ("liking", "disliking")
 KINDS = ("time", "place", "person", "number", "often", "age", *TASTES)
 MAX_CHARS = 400
 """Of a longer text the end asks."""
-_LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
-_CLAUSE = lazy_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
-_NAME = lazy_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
-_TWO_PART_NAME = lazy_pattern(r"\b(?:[A-Z][a-z]{1,9}-[a-z]{1,9}|A-[A-Z][a-z]{1,9})\b")
+_LAST_WORD = make_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
+_CLAUSE = make_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
+_NAME = make_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
+_TWO_PART_NAME = make_pattern(r"\b(?:[A-Z][a-z]{1,9}-[a-z]{1,9}|A-[A-Z][a-z]{1,9})\b")
 """A name as Chinese ones are written in Latin letters: Pin-yu, whose pin is no password."""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.languages.language import find_present
 from turnleaf.core.languages.words import compile_pattern, expand, read_number
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ _SLASHED = (
     r"(?<![\d/.,-])"
     r"(?P<month>\d{1,2})[/／](?P<day>\d{1,2})(?:[/／](?P<year>\d{4}|\d{2}))?(?![\d/／]|[.-]\d)"
 )
-_GAP = lazy_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
+_GAP = make_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
 _EDGES = " \t\r\n,，.。;；:：、"
 
 

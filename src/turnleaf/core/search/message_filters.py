@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.languages.replies import list_earlier_openings, list_openings
 from turnleaf.core.languages.words import find_pattern, find_words
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.ranking import Newer
 from turnleaf.core.search.terms import fold, is_stop_word, list_terms, parse_query, simplify
 from turnleaf.core.serialization import from_iso
@@ -35,8 +35,8 @@ MOST_NEW = 0.2
 """The share of a question's words that may be other ones than those of the question asked now."""
 
 _QUESTION_MARK = r"[?？]\W*+$|"
-_SENTENCE = lazy_pattern(r"[^.!?。！？\n]++[.!?。！？\n]*+")
-_STATES = lazy_pattern(r"[.!]\s++\S|[。！\n]\s*+\S")
+_SENTENCE = make_pattern(r"[^.!?。！？\n]++[.!?。！？\n]*+")
+_STATES = make_pattern(r"[.!]\s++\S|[。！\n]\s*+\S")
 
 
 def is_question(text: str) -> bool:
@@ -105,8 +105,8 @@ def _offers(sentence: str) -> bool:
 
 
 MAX_TALK_CHARS = 80
-_QUESTION = lazy_pattern(r"[?？]\s*+$")
-_WORD = lazy_pattern(r"[^\W\d_]+")
+_QUESTION = make_pattern(r"[?？]\s*+$")
+_WORD = make_pattern(r"[^\W\d_]+")
 
 
 def is_small_talk(text: str) -> bool:

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import conversation_formats, jsonfacts, markdown
-from turnleaf.core.keys import EVERYONE, default_audience
-from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, trust_by_role
+from turnleaf.core.keys import EVERYONE, choose_audience
+from turnleaf.core.loading import make_pattern
+from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, find_trust
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ SMALL_PART_COLUMNS = 280
 FEW_COLUMNS = 80
 """Paragraphs with fewer are joined, up to twice as many."""
 
-_WIDE = lazy_pattern("[\u2e80-\U000323af]")
-_LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
+_WIDE = make_pattern("[\u2e80-\U000323af]")
+_LINE = make_pattern(r"[^\n]*+(?:\n\s*+|$)")
 # Possessive, because a message of nothing but line breaks must not take quadratic time.
-_PARAGRAPH = lazy_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
-_HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
-_SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
+_PARAGRAPH = make_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
+_HEADING = make_pattern(r"^\s*+#|[:：][\s*_]*+$")
+_SENTENCE = make_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
 class Part(NamedTuple):
@@ -284,7 +284,7 @@ def cut_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
 
 def cut_page(page: MarkdownPage, day_of: DayOf) -> list[Passage]:
     """Return the passages of a MEMORY.md that is already parsed."""
-    facts = page.at_time(_NEVER).facts
+    facts = page.with_time(_NEVER).facts
     found = [_make_passage(fact.memory, fact.start + 1, day_of) for fact in facts]
     return _sort_by_line([*found, *_cut_prose(page, None)])
 
@@ -308,9 +308,9 @@ def cut_conversations(text: str, day_of: DayOf) -> list[Passage]:
         # One damaged conversation must not keep all others from being found.
         except CorruptFile:
             continue
-        audience = default_audience(key)
+        audience = choose_audience(key)
         for number, message in enumerate(messages, 1):
-            trust = trust_by_role(message.role)
+            trust = find_trust(message.role)
             parent = number - 1 or None
             one = FeedMessage(number, key, message, trust, None, parent, audience, is_shown=True)
             found += cut_feed_message(one, day_of)

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, filterfalse
 from operator import add
 
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 
 __all__ = [
     "MAX_POSTINGS",
@@ -57,22 +57,22 @@ _SYMBOL = (
     "\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff"
 )
 
-_RUN = lazy_pattern(f"[{UNSPACED}]+")
+_RUN = make_pattern(f"[{UNSPACED}]+")
 # Longer words come in pieces, so that no blob of base64 becomes one giant term.
 _LETTER = f"[^\\W_{UNSPACED}]"
-WORD = lazy_pattern(f"{_LETTER}{{1,64}}(?:[{_INDIC}]{{1,64}}{_LETTER}{{0,64}})?|[{_SYMBOL}]")
-_ASCII_WORD = lazy_pattern("[a-z0-9]{1,64}")
-_COMPOUND = lazy_pattern(r"(?<![a-z0-9-])[a-z][a-z0-9]{0,20}(?:-[a-z0-9]{1,20}){1,3}(?![a-z0-9-])")
+WORD = make_pattern(f"{_LETTER}{{1,64}}(?:[{_INDIC}]{{1,64}}{_LETTER}{{0,64}})?|[{_SYMBOL}]")
+_ASCII_WORD = make_pattern("[a-z0-9]{1,64}")
+_COMPOUND = make_pattern(r"(?<![a-z0-9-])[a-z][a-z0-9]{0,20}(?:-[a-z0-9]{1,20}){1,3}(?![a-z0-9-])")
 # Names that would be nothing but a letter or a common word without their signs.
 _SIGNED_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
-_SIGNED_NAME = lazy_pattern(r"(?<![a-z0-9])(?:c\+\+|[cf]#|\.net(?![a-z0-9]))")
+_SIGNED_NAME = make_pattern(r"(?<![a-z0-9])(?:c\+\+|[cf]#|\.net(?![a-z0-9]))")
 # CPython normalises a run of combining marks in quadratic time: 100,000 of them take a minute.
 _MAX_UNCHECKED_CHARS = 1_000
-_MARKS = lazy_pattern("([^\\w\\s\x00-\u02ff]{8})[^\\w\\s\x00-\u02ff]+")
+_MARKS = make_pattern("([^\\w\\s\x00-\u02ff]{8})[^\\w\\s\x00-\u02ff]+")
 
 # Everyday Chinese, Japanese, Korean and English: normalising it, which is slow, changes only what
 # the folding table changes as well.
-_PLAIN = lazy_pattern(
+_PLAIN = make_pattern(
     "[\x00-\x7f\xb7\u2013-\u2016\u2018-\u201d\u2026\u3000-\u3029\u3041-\u3096\u30a0-\u30fe\u4e00-\u9fff"
     "\uac00-\ud7a3\uff01-\uff5e]*"
 )
@@ -94,15 +94,15 @@ _NUMERALS = {
 }
 _NUMBER = "\\d{1,2}|[一二三四五六七八九十]{1,3}"
 # The look behind comes after the first characters, so that the search can skip to those.
-_ISO_DATE = lazy_pattern(r"(?:19|20)(?<!\d..)\d\d([-/.])(\d{1,2})\1(\d{1,2})(?!\d)")
-_HAN_DATE = lazy_pattern(rf"(?<![\d一二三四五六七八九十])({_NUMBER}) ?月(?: ?({_NUMBER}) ?[日号])?")
-_NAMED_DATE = lazy_pattern(
+_ISO_DATE = make_pattern(r"(?:19|20)(?<!\d..)\d\d([-/.])(\d{1,2})\1(\d{1,2})(?!\d)")
+_HAN_DATE = make_pattern(rf"(?<![\d一二三四五六七八九十])({_NUMBER}) ?月(?: ?({_NUMBER}) ?[日号])?")
+_NAMED_DATE = make_pattern(
     r"(?:(?<!\d)(\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
     rf"\b({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
     r"(?:\.? (\d{1,2})(?:st|nd|rd|th)?\b)?(,? \d{4}\b)?"
 )
 _AMBIGUOUS_MONTHS = frozenset({"may", "mar", "march"})
-_BEFORE_MONTH = lazy_pattern(
+_BEFORE_MONTH = make_pattern(
     r"\b(?:in|of|during|since|until|by|last|next|this|early|mid|late)[ -]$"
 )
 
@@ -424,7 +424,7 @@ def _strip_participle(word: str) -> str:
 # Accents and points that stand by themselves are in words, and in no term.
 _ACCENT = "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]"
 _WORD = f"(?:{WORD.pattern})"
-_TOKEN = lazy_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?:{_ACCENT}++{_WORD}?+)*+")
+_TOKEN = make_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?:{_ACCENT}++{_WORD}?+)*+")
 
 
 def find_places(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:

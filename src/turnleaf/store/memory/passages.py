@@ -15,7 +15,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from turnleaf.core.keys import Reader, can_read
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.message_filters import is_other_talk
 from turnleaf.core.search.passages import (
@@ -262,7 +262,7 @@ class MemoryPassages(Keeper):
         """Return the passages that fit best, best first; [] for a query without a word."""
         who = reader or Reader()
         check_search(limit, source, mode, who)
-        days = ("" if one is None else checked_date(one).isoformat() for one in (since, until))
+        days = ("" if one is None else check_date(one).isoformat() for one in (since, until))
         wanted = Wanted(who, source, *days)
         asked = parse_query(query).terms
         if not asked:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages import pluralize
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.messages import Cursor
 from turnleaf.core.search.passages import cut_day, cut_memory
 from turnleaf.core.search.ranking import Hit, Near, Unrelated, Weights
@@ -542,7 +542,7 @@ class PostgresPassages(SqlStore):
         who = reader or Reader()
         check_search(limit, source, mode, who)
         first, last = (
-            None if day is None else checked_date(day).isoformat() for day in (since, until)
+            None if day is None else check_date(day).isoformat() for day in (since, until)
         )
         wanted = parse_query(query)
         if not wanted.terms:

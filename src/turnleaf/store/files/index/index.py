@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.core.keys import Reader
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.core.search.terms import parse_query, write_fts_query
 from turnleaf.core.search.vectors import SENTENCES, profile_embedder
@@ -437,7 +437,7 @@ def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:
 
 
 def _checked_day(given: date | str | None) -> str | None:
-    return None if given is None else checked_date(given).isoformat()
+    return None if given is None else check_date(given).isoformat()
 
 
 @collect
