@@ -48,7 +48,7 @@ class StoredConversation:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Return each conversation's JSON by its key; raise CorruptFile when it is no such file."""
+    """Return each conversation's JSON by its key; raise CorruptFile for any other file."""
     lines = text.split("\n")
     # In our own layout a conversation is split off without parsing any of its messages.
     if lines[0] == HEAD and lines[-2:] == [FOOT, ""]:
@@ -61,12 +61,12 @@ def parse(text: str) -> dict[str, str]:
 
 
 def write_line(key: str, body: str) -> bytes:
-    """Write a conversation's line."""
+    """Return the line of a conversation in conversations.json."""
     return f"{dumps(key)}: {body}".encode()
 
 
 def assemble(lines: Iterable[bytes]) -> bytes:
-    """Put lines together to what `parse` reads, copying them only once."""
+    """Return lines joined to the file that `parse` reads, copying them only once."""
     parts = list(lines)
     if not parts:
         return EMPTY.encode()
@@ -76,7 +76,7 @@ def assemble(lines: Iterable[bytes]) -> bytes:
 
 
 def dump(record: StoredConversation) -> str:
-    """Write one conversation."""
+    """Return the JSON of one conversation."""
     return dumps(
         {
             "createdAt": to_iso(record.created_at),
@@ -87,7 +87,7 @@ def dump(record: StoredConversation) -> str:
 
 
 def load(text: str) -> StoredConversation:
-    """Read one conversation; raise CorruptFile when it is none."""
+    """Return the conversation in a JSON text; raise CorruptFile for anything else."""
     try:
         record = json.loads(text)
         return StoredConversation(
@@ -101,7 +101,7 @@ def load(text: str) -> StoredConversation:
 
 
 def read_updated_at(text: str) -> datetime:
-    """Read when a conversation was last added to, without reading its messages."""
+    """Return when a conversation was last added to, without reading its messages."""
     # The times stand before the messages, of which there may be thousands.
     head = text.split(', "messages": ', 1)[0]
     try:
@@ -225,7 +225,7 @@ def _split(text: str) -> tuple[dict[str, str], int]:
 
 
 def _read_messages(body: str) -> list[Message]:
-    """Return the messages of a damaged conversation that can be read and say when they were."""
+    """Return the messages of a damaged conversation that can be read and have a time."""
     try:
         records = json.loads(body)["messages"]
     except _PROBLEMS:
@@ -254,7 +254,7 @@ def _remove_in_any_layout(data: bytes, key: str) -> tuple[bytes, int]:
 
 
 def _find_key(line: bytes) -> str | None:
-    """Return whose line of a conversations.json this is, also if the rest is damaged."""
+    """Return the key of a line of a conversations.json, also if its rest is damaged."""
     try:
         return split_line(line.decode("utf-8", "replace"))[0]
     except ValueError:
@@ -271,7 +271,7 @@ def _read_line(line: bytes) -> tuple[str, Message] | None:
 
 
 def _is_of(line: bytes, key: str) -> bool:
-    """Whether a line of the archive belongs to a conversation, also one that a kill tore."""
+    """Whether a line of the archive belongs to a conversation, also if it is incomplete."""
     entry = _read_line(line)
     beginning = f"{dumps({'conversation': key})[:-1]},".encode()
     # A kill may have torn the line, and what is left of it has to be erased as well.
@@ -279,7 +279,7 @@ def _is_of(line: bytes, key: str) -> bool:
 
 
 def _with_time(message: Message, moment: datetime) -> Message:
-    """Return a message with a time, the same one whenever it is read again."""
+    """Return a message with a time: the given one, if it has none of its own."""
     return message if message.timestamp else replace(message, timestamp=moment)
 
 
@@ -325,7 +325,7 @@ def make_transcript(summary: ConversationSummary, stored: Sequence[StoredMessage
 
 
 def make_file_name(transcript: Transcript, ending: str) -> str:
-    """Return a name for a file that every system takes, from the title and the first day."""
+    """Return a file name that every system accepts, of the first day and the title."""
     # Titles are text from outside: no slash or dot of theirs may lead to another folder.
     words = _NOT_IN_NAMES.sub("-", transcript.title)[:NAME_CHARS].strip("-.")
     day = f"{transcript.created_at:%Y-%m-%d}"
@@ -400,7 +400,7 @@ def to_markdown(
     transcript: Transcript,
     local: Callable[[datetime], datetime] = lambda time: time.astimezone(UTC),
 ) -> str:
-    """Return a conversation for people to read; `local` gives the times of their zone."""
+    """Return a conversation as Markdown; `local` converts times to the reader's zone."""
     words = choose_words(_find_first_question(transcript.messages), "transcript")
     span = words["span"].format(
         *(_write_minute(local(time)) for time in (transcript.created_at, transcript.updated_at))
@@ -418,7 +418,7 @@ def to_markdown(
 
 
 def list_non_text(message: Message, calls: str | None = None) -> list[str]:
-    """Return a line for each part of a message that is no text: pictures, tool calls."""
+    """Return a line for each part of a message that is not text: pictures, tool calls."""
     calls = calls or find_replies(DEFAULT, "transcript")["calls"]
     parts = message.content if isinstance(message.content, list) else []
     called = [call.get("function", call) for call in message.tool_calls or ()]
@@ -455,7 +455,7 @@ def _quote(text: str) -> str:
 
 
 def _write_out_markup(lines: Sequence[str]) -> Iterator[str]:
-    """Write out what would be HTML, but not where code is shown as it is."""
+    """Yield lines with what would be HTML escaped, except in fenced code."""
     # Where a nested fence ends only a full parser can tell, so then no code is left as it is.
     has_code = not any(_NESTED_FENCE.match(line) for line in lines)
     end: re.Pattern[str] | None = None
@@ -473,7 +473,7 @@ def _write_out_markup(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _escape_line(text: str) -> str:
-    """Write a text as one line in which nothing is markup."""
+    """Return a text as one line in which nothing is markup."""
     return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
 
 

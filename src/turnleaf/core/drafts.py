@@ -97,7 +97,7 @@ class Draft:
         self.insert_all([memory], op, undoes)
 
     def insert_all(self, memories: Sequence[Memory], op: str, undoes: int | None = None) -> None:
-        """Add facts; of those that go to one place, the first step brings the lines of all."""
+        """Add facts; of those that go to one place, the first step has the lines of all."""
         for group in self.page.group(memories):
             whole = self.page.insert(*group)
             lines = whole.took, whole.put
@@ -139,7 +139,7 @@ class Draft:
         return after
 
     def put(self, text: str, now: datetime) -> bool:
-        """Replace all by a person's text; False when it is the same.
+        """Replace everything by a person's text; return False when it is the same.
 
         What the person typed was written now.
         """
@@ -156,7 +156,7 @@ class Draft:
         return True
 
     def undo_put(self, made: Sequence[Change], reversal: Splice, saved: str | None) -> None:
-        """Return back the text that a person's replaced; what was changed since stays.
+        """Bring back the text that a person's text replaced; what was changed since stays.
 
         `saved` is the person's text, None where it cannot be told any more, and `reversal` what
         takes it back. Where lines stand in its way, the facts are taken back by themselves; raise
@@ -170,7 +170,7 @@ class Draft:
             self.restore(text, whole.n)
 
     def restore(self, text: str, number: int) -> None:
-        """Return back a text that a change replaced."""
+        """Bring back a text that a change replaced."""
         splice, others = self._replace_all(text, self._unknown_time)
         self.steps.append(Step("undo", None, None, splice, number))
         self.steps += [
@@ -179,7 +179,7 @@ class Draft:
         ]
 
     def undo(self, change: Change, reversal: Splice | None = None) -> None:
-        """Take a change back; to the byte with the `reversal` of the newest that was made."""
+        """Undo a change; with the `reversal` of its lines, to the byte."""
         for memory in change.removed:
             if self.find(memory.id) is None:
                 self.insert(memory, "undo", change.n)
@@ -234,14 +234,14 @@ class Draft:
     def _replace_all(
         self, text: str, unknown_time: datetime
     ) -> tuple[Splice, list[tuple[Memory | None, Memory | None, str]]]:
-        """Take a whole text; return which lines changed, and the facts as they were and are."""
+        """Replace the whole text; return the changed lines, and the facts before and after."""
         old, new = self.page, self.kind.parse(text, unknown_time)
         splice = find_difference(split_lines(self.text), split_lines(text))
         self._text, self.page, self._shape = text, new, new.shape()
         return splice, _find_changed_facts(old, new)
 
     def _give_back(self, made: Sequence[Change], reversal: Splice, saved: str) -> str | None:
-        """Return the text without what a person's text changed; None when it cannot be told."""
+        """Return the text without what a person's text changed; None where that is unclear."""
         replaced = take_back(saved, reversal)
         if replaced is None or saved == self.text:
             return replaced
@@ -259,7 +259,7 @@ class Draft:
         return {fact.memory.id: fact.memory.content for fact in page.facts}
 
     def _list_contents_without(self, made: Sequence[Change]) -> dict[str, str]:
-        """Return what all facts will say when what a person made of them is taken back."""
+        """Return the contents of all facts by id, as they are without a person's changes."""
         contents = {memory.id: memory.content for memory in self.memories}
         for change in made:
             if change.before:
@@ -287,7 +287,7 @@ class Draft:
 
 
 def record_steps(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange]:
-    """Put steps on record, one number each, after what was noticed of somebody else's save."""
+    """Return steps as changes with numbers of their own, after one for somebody else's save."""
     noticed = [template] if template.removed or not steps else []
     first = template.n + len(noticed)
     return noticed + [
@@ -314,7 +314,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def find_difference(old: Sequence[str], new: Sequence[str]) -> Splice:
-    """Find the lines from the first to the last that differ."""
+    """Return the lines from the first to the last that differ."""
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     rest = range(shorter - start)
@@ -323,7 +323,7 @@ def find_difference(old: Sequence[str], new: Sequence[str]) -> Splice:
 
 
 def take_back(text: str, reversal: Splice) -> str | None:
-    """Return a text without a change of its lines; None when it does not hold them."""
+    """Return a text without a change of its lines; None where those are gone."""
     lines = split_lines(text)
     end = reversal.start + len(reversal.took)
     # Lines that are no longer there cannot be taken back to the byte.
@@ -333,7 +333,7 @@ def take_back(text: str, reversal: Splice) -> str | None:
 
 
 def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) -> str | None:
-    """Return a person's edit of a text that others changed meanwhile; None where nobody can tell.
+    """Return a person's edit merged with what others changed meanwhile; None in a conflict.
 
     Line by line, where both changed other lines. Else fact by fact: what the person did to a fact
     counts, and what others did to those that the person left alone; None where others also changed
@@ -357,7 +357,7 @@ def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) 
 
 
 def _join_facts(before: Page, mine: Page, theirs: Page) -> dict[str, Memory]:
-    """Return the facts that both leave: a person's where the person changed something."""
+    """Return the facts after both edits; where the person changed one, the person's counts."""
     was, my, their = (
         {one.memory.id: one.memory for one in page.facts} for page in (before, mine, theirs)
     )
@@ -375,12 +375,12 @@ def _make_fact_key(memory: Memory | None) -> tuple[str, str | None] | None:
 
 
 def _shape_prose(page: Page) -> int:
-    """Fingerprint what of a text is neither a fact nor blank."""
+    """Return a fingerprint of what is neither a fact nor blank."""
     return (page.shape() - page.shape_of(map(page.get_raw, page.facts))).total
 
 
 def _set_facts(draft: Draft, wanted: Mapping[str, Memory]) -> str:
-    """Return a draft's text, with these facts and no others."""
+    """Change a draft so that it has these facts and no others; return its text."""
     for memory in draft.memories:
         if memory.id not in wanted:
             draft.remove(memory.id, "put")
@@ -394,7 +394,7 @@ def _set_facts(draft: Draft, wanted: Mapping[str, Memory]) -> str:
 
 
 def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | None:
-    """Make both changes of the same lines; None where they touch each other."""
+    """Return lines with both edits made; None where these touch each other."""
     lines: list[str] = []
     done = 0
     both = [*_find_hunks(base, one), *_find_hunks(base, other)]
@@ -408,7 +408,7 @@ def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | Non
 
 
 def _find_hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
-    """Find which lines were replaced by which."""
+    """Return the places of the lines that were replaced, and what replaced them."""
     splice = find_difference(old, new)
     took, put = list(splice.took), list(splice.put)
     # SequenceMatcher takes quadratic time; one large hunk merges less, but at once.
@@ -424,7 +424,7 @@ def _find_hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str
 
 
 def _find_changed_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
-    """Return the facts in which pages differ, as they were, as they are, and their lines."""
+    """Return the facts in which two pages differ: before, after, and the lines after."""
     before = {fact.memory.id: fact for fact in old.facts}
     others: list[tuple[Memory | None, Memory | None, str]] = []
     for fact in new.facts:
@@ -436,7 +436,7 @@ def _find_changed_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memor
 
 
 def _is_same(old: Page, was: Any, new: Page, fact: Any) -> bool:  # noqa: ANN401
-    """Compare facts by what stands in the file, since one typed by hand has no time there."""
+    """Whether a fact is the same in the file; one typed by hand has no time to compare."""
     told = [(one.memory.content, one.memory.category) for one in (was, fact)]
     return told[0] == told[1] and old.shape_of([old.get_raw(was)]) == new.shape_of(
         [new.get_raw(fact)]

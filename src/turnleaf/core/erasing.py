@@ -41,13 +41,13 @@ class Erasure:
         return (memory.id, memory.content) in self.texts
 
     def find_replacement(self, memory: Memory | None) -> Memory | None:
-        """Return what stands in the place of a fact when the source is gone."""
+        """Return what a fact was before the source changed it; None if it had brought it."""
         if memory is None or not self.is_erased(memory):
             return memory
         return self.replaced.get((memory.id, memory.content))
 
     def mentions(self, text: str) -> bool:
-        """Whether a line may hold some of it; rather too often than once too little."""
+        """Whether a line may hold any of the texts; in doubt, yes."""
         # JSON may have been written with escapes by another program, or by an older version.
         plain = _ESCAPES.sub(lambda escapes: str(json.loads(f'"{escapes[0]}"')), text)
         return any(scrap in text or scrap in plain for scrap in self.scraps)
@@ -59,7 +59,7 @@ def comes_from(source: Source | None, name: str) -> bool:
 
 
 def find_erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
-    """Find what a source brought, by the record of a file and of another with the same facts."""
+    """Return what a source brought, by the record of a file and of another with the same facts."""
     theirs = {text for text, change in _list_acts(history) if comes_from(change.source, name)}
     everybody = _list_acts((*history, *elsewhere))
     others = {text for text, change in everybody if not comes_from(change.source, name)}
@@ -73,7 +73,7 @@ def find_erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Chang
 
 
 def _list_scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield what a line of a file or of the record holds when it holds a part of a text."""
+    """Yield the strings by which a line of a file or of the record may hold a text."""
     yield dumps(name)
     for _, content in texts:
         # Lines of the record are JSON, so the text is also looked for in its escaped form.
@@ -84,7 +84,7 @@ def _list_scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _list_acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
-    """Go over what was put into facts, not counting what only came back.
+    """Yield the texts that changes put into facts, without those that only came back.
 
     A person who saves the whole file says what is new in it, not what was said before.
     """
@@ -98,7 +98,7 @@ def _list_acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Cha
 
 
 def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
-    """Take a source's texts out of a draft; return the facts as they stood."""
+    """Remove a source's texts from a draft; return the facts as they were."""
     gone = [memory for memory in draft.memories if found.is_erased(memory)]
     for memory in gone:
         older = found.find_replacement(memory)
@@ -122,7 +122,7 @@ def concerns(history: Sequence[Change], found: Erasure) -> bool:
 def make_tombs(
     found: Erasure, standing: Mapping[str, Memory], now: SomeChange
 ) -> Iterator[SomeChange]:
-    """Put on record how its facts stand without it, so that no older text brings it back."""
+    """Yield changes that record the facts without a source, so that no older text revives it."""
     traces: dict[str, set[str]] = {}
     for memory_id, content in found.texts:
         # Traces instead of the texts: the record must not hold what was erased.
@@ -157,7 +157,7 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
 
 
 def is_whole(change: Change) -> bool:
-    """Whether it is the first of those by which a person saved the whole text."""
+    """Whether a change is the first of a step in which a person saved the whole text."""
     return change.op == "put" and not change.id
 
 

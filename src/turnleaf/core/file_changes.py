@@ -53,7 +53,7 @@ class FileChange(Change):
 
 
 def to_json(change: FileChange) -> dict[str, Any]:
-    """Return the form that changes.jsonl holds: only what says something."""
+    """Return the form that changes.jsonl holds, without empty fields."""
     told = changes.to_json(change)
     first = {key: told.pop(key) for key in ("n", "time", "op")}
     lines = {
@@ -84,7 +84,7 @@ def from_json(record: Mapping[str, Any]) -> FileChange:
 
 
 def record_steps(template: FileChange, steps: Sequence[Step]) -> list[FileChange]:
-    """Put steps on record with what they did to the lines."""
+    """Return steps as changes, with what they did to the lines."""
     made = drafts.record_steps(template, steps)
     noticed = made[: len(made) - len(steps)]
     return noticed + [
@@ -108,17 +108,17 @@ class TextHistory:
     unknown_time: datetime
 
     def find_before(self, text: str, made: FileChange) -> str | None:
-        """Return a text without a change and all made with it, if that left this text."""
+        """Return the text before a change and all made with it; None if this is not its result."""
         return self._take_back(text, [one for one in self.changes if one.step == made.step])
 
     def find_after(self, text: str, made: FileChange) -> str | None:
-        """Return a text with a change and all made with it, if they were made of this text."""
+        """Return the text after a change and all made with it; None if it was not made of this."""
         steps = [one for one in self.changes if one.step == made.step]
         mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(steps)]
         return self._take_back(text, mirrored)
 
     def find_as_saved(self, text: str, version: str, whole: FileChange) -> str | None:
-        """Return a text without all that came after a person's save, if that is known."""
+        """Return the text as a person saved it, without what came after, if that is known."""
         later = [one for one in self.changes if one.n > whole.n and one.old != one.new]
         left: str | None = text
         while version != whole.new and left is not None:
@@ -191,7 +191,7 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
 
 
 def _without_empty(lines: Sequence[FileChange]) -> Iterator[FileChange]:
-    """Leave out the saves of a whole file of which nothing is left."""
+    """Yield the lines without saves of a whole file of which nothing is left."""
     told = {line.step for line in lines if line.op == "put" and line.id}
     for line in lines:
         if not erasing.is_whole(line) or line.removed or line.took or line.put or line.step in told:
@@ -199,7 +199,7 @@ def _without_empty(lines: Sequence[FileChange]) -> Iterator[FileChange]:
 
 
 def without_text(change: FileChange) -> FileChange:
-    """Put on record that a fact was erased once more, and no word of what it said."""
+    """Return the change that records an erasure, without any word of the fact."""
     return replace(change, op="erase", before=None, took=(), put=())
 
 
@@ -229,7 +229,7 @@ class Repair:
 def repair(
     found: Mapping[str, Memory], page: Outline, version: str, history: Sequence[FileChange]
 ) -> Repair:
-    """Judge a text that somebody else saved by the record of our own changes."""
+    """Return what to repair in a text that somebody else saved, by the record of our changes."""
     facts = _Standing(history)
     horizon = _find_horizon(found, history)
     missing = [change for key, change in facts.put.items() if key not in found]
@@ -248,7 +248,7 @@ def repair(
 
 
 def mend(draft: Draft, repair: Repair) -> None:
-    """Make up for somebody else's save."""
+    """Apply a repair to a draft."""
     for memory_id in repair.delete_again:
         draft.remove(memory_id, "restore")
     for memory in repair.update_again:
@@ -258,13 +258,13 @@ def mend(draft: Draft, repair: Repair) -> None:
 
 
 def restore_everything(history: Sequence[FileChange]) -> Repair:
-    """Bring back everything: the file was damaged, nobody chose to delete."""
+    """Return a repair that brings back every fact, for a file that was damaged."""
     standing = _Standing(history).put.values()
     return Repair(bring_back=tuple(_mark(change.after) for change in standing if change.after))
 
 
 def _mark(memory: Memory) -> Memory:
-    """Make a fact that is brought back differ from itself in an older buffer, by its time."""
+    """Return a fact with a time by which it differs from itself in an older buffer."""
     # Without this, an older buffer with the same fact would seem to have seen that it came back.
     return replace(memory, updated_at=memory.updated_at + TICK)
 
@@ -303,29 +303,29 @@ class _Standing:
             self.taken[change.id] = change
 
     def is_erased(self, key: str, content: str) -> bool:
-        """Whether a fact says what it said before a source was erased."""
+        """Whether a fact has a content that was erased."""
         return key in self.traces and trace(content) in self.traces[key]
 
     def is_older(self, now: Memory, than: Memory) -> bool:
-        """Whether a fact stands as it once did, before it became as it is."""
+        """Whether a fact is an earlier version of the current one."""
         if now.content not in self.said[now.id]:
             return False
         stood_so = now.updated_at in self.said[now.id][now.content]
         return now.updated_at < than.updated_at or (stood_so and now.content != than.content)
 
     def is_newer(self, now: Memory) -> bool:
-        """Whether a fact never stood here as late as that: it comes from the older facts."""
+        """Whether a fact is newer than it ever was here: then it comes from the older facts."""
         times = self.said.get(now.id, {}).get(now.content, ())
         return all(time < now.updated_at for time in times) and bool(times)
 
     def find_removed(self) -> Mapping[str, FileChange]:
-        """Return the facts that we took away, and what took them."""
+        """Return the changes that removed facts, by the fact's id."""
         erased = {key: change for key, change in self.erased.items() if key not in self.put}
         return self.taken | erased
 
 
 def _find_horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
-    """Find the newest change that the writer of a text had seen, with all made in one step."""
+    """Return the number of the newest change that the writer of a text had seen."""
     seen = set()
     earlier: dict[str, list[Memory]] = {}
     for one in history:
@@ -376,7 +376,7 @@ def _is_plain_deletion(
 
 
 def _find_outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[Memory]:
-    """Find facts that stand as they were before we updated them."""
+    """Yield, as we wrote them, the facts that the text has as they were before that."""
     for key, change in facts.put.items():
         now = found.get(key)
         if now is None or change.after is None or change.n <= horizon:
@@ -389,7 +389,7 @@ def _find_outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) 
 
 
 def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
-    """Find facts that we deleted and an older buffer brought back.
+    """Yield the ids of facts that we deleted and an older buffer brought back.
 
     One without our id may as well have been typed again, and stays; so does one that was copied
     back from the file of older facts.

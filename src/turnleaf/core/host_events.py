@@ -27,7 +27,7 @@ KNOWN = IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE
 
 
 def read_key(payload: Mapping[str, Any]) -> str:
-    """Return the key of the conversation that an event is about."""
+    """Return the key of an event's conversation; raise InvalidInput where there is none."""
     names = ("conversation", "sessionId", "session_id")
     key = next((payload[name] for name in names if payload.get(name)), None)
     if not isinstance(key, str):
@@ -46,7 +46,7 @@ def read_messages(payload: Mapping[str, Any]) -> list[Message]:
 
 
 def read_usage(payload: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the tokens that are used, and how many there is room for."""
+    """Return the tokens in use and the limit; raise InvalidInput where one is missing."""
     tokens, limit = payload.get("currentTokens"), payload.get("tokenLimit")
     if not isinstance(tokens, int) or not isinstance(limit, int):
         message = "session.usage_info needs currentTokens and tokenLimit, as whole numbers"
@@ -109,7 +109,7 @@ _WANTED = make_pattern(
 
 
 def is_client_task(messages: Sequence[Message]) -> bool:
-    """Whether a client asks for something of its own, and not for a person."""
+    """Whether a client asks for itself, such as for a title, and not for a person."""
     if not messages:
         return False
     instructions = [one for one in messages if one.role in INSTRUCTING]
@@ -121,7 +121,7 @@ def is_client_task(messages: Sequence[Message]) -> bool:
 
 
 def _is_about_chat(text: str) -> bool:
-    """Whether something is to be made of a chat that a text quotes."""
+    """Whether a text quotes a chat and asks for a title, tags or a summary of it."""
     plain = text.lower()
     # The last end: a chat may quote such a tag itself.
     start, end = plain.find(_CHAT[0]), plain.rfind(_CHAT[1])

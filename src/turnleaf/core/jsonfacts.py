@@ -104,7 +104,7 @@ class JsonPage:
 
 
 def parse(text: str, unknown_time: datetime) -> JsonPage:
-    """Read the array; raise CorruptFile when it is none."""
+    """Return the page in a JSON array; raise CorruptFile for anything else."""
     try:
         # Our own layout is split line by line, which is much cheaper than to parse it.
         return _make_page(_split_our_layout(text), unknown_time)
@@ -119,7 +119,7 @@ def parse(text: str, unknown_time: datetime) -> JsonPage:
 
 
 def _split_our_layout(text: str) -> list[str]:
-    """Split a file that we wrote, a record a line, without reading all of it as JSON."""
+    """Return the records of a file in our layout, without parsing it; raise ValueError else."""
     if text == EMPTY:
         return []
     if not (text.startswith(_HEAD) and text.endswith(_FOOT)):
@@ -169,6 +169,6 @@ def _read_facts(
 
 @lru_cache(maxsize=16_384)
 def _read_ours(record: str) -> Memory | None:
-    """Read a fact that has times of its own; from one change to the next most stay the same."""
+    """Return a fact that has times of its own; None for one typed by hand."""
     memory = from_json(_load_record(record), _NEVER)
     return memory if memory.created_at != _NEVER else None

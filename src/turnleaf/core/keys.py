@@ -29,7 +29,7 @@ def schedule_key(schedule_id: str) -> str:
 
 
 def check_key(key: str) -> str:
-    """Refuse what cannot name a conversation in a file, a URL and a terminal."""
+    """Return a key; raise InvalidInput for one that a file, URL or terminal cannot hold."""
     if not key or not key.strip():
         message = "a conversation needs a name; pass a non-empty string as its id"
         raise InvalidInput(message)
@@ -48,17 +48,17 @@ _PROMPTS = "prompts:"
 
 
 def make_own_audience(name: str) -> str:
-    """Return the audience of those conversations alone that have this audience themselves."""
+    """Return an audience that only conversations of the same audience can read."""
     return f"{_ONLY}{name}"
 
 
 def make_prompt_audience(name: str) -> str:
-    """Return the audience that every search finds, and only prompts of the same audience use."""
+    """Return an audience that every search can read, but only prompts of the same audience."""
     return f"{_PROMPTS}{name}"
 
 
 def choose_audience(key: str) -> str:
-    """Return the audience of a conversation of which nothing but its key is known."""
+    """Return the default audience of a conversation, by its key alone."""
     if key.startswith("schedule:"):
         return make_prompt_audience(key)
     if key.startswith("slack:"):
@@ -69,7 +69,7 @@ def choose_audience(key: str) -> str:
 
 
 def is_shared(key: str) -> bool:
-    """Whether other people may read a conversation: Slack's, or a schedule's that goes there."""
+    """Whether other people may read a conversation: of Slack, or of a schedule."""
     return key.startswith(("slack:", "schedule:"))
 
 

@@ -161,7 +161,7 @@ class MarkdownPage:
 
 
 def parse(text: str, unknown_time: datetime) -> MarkdownPage:
-    """Find the facts; one typed by hand has no times of its own and gets `unknown_time`."""
+    """Return the page of a text; facts typed by hand have no times and get `unknown_time`."""
     bom = BOM if text.startswith(BOM) else ""
     return _read_all(bom, LINES.findall(text.removeprefix(bom)), unknown_time)
 
@@ -196,7 +196,7 @@ def _read_on(
     category: str | None = None,
     is_known: Callable[[int, str | None], bool] = lambda _line, _category: False,
 ) -> int:
-    """Read up to a bullet from which on all is known; return its line."""
+    """Read up to a bullet from which the rest is known; return its line."""
     for block in find_blocks(lines, start):
         if block.level:
             found.titles[block.start] = block.heading
@@ -278,7 +278,7 @@ def _put_together(
 
 
 def render(memory: Memory, marker: str = BULLET) -> str:
-    """Write a fact as we do, ending in our comment."""
+    """Return the lines of a fact, with our comment at their end."""
     lines = encode_bullet(memory.content, marker)
     if len(lines) == 1:
         return f"{lines[0]} {_write_comment(memory)}\n"
@@ -286,7 +286,7 @@ def render(memory: Memory, marker: str = BULLET) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return the page as a person reads it, for a prompt: our comments are gone."""
+    """Return the page without our comments, as a person or a prompt reads it."""
     if COMMENT not in text:
         return text.removeprefix(BOM)
     kept = []
@@ -310,7 +310,7 @@ def without_facts(text: str, ids: Collection[str]) -> str:
 
 
 def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
-    """Carry a person's edit over to another version; our own facts there stay as they are."""
+    """Return another version with a person's edit carried over; our own facts stay as there."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
     units = carry_over(
         # What differs in our own facts is no edit of the person's.
@@ -324,7 +324,7 @@ def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str
 
 
 def carry_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> list[str]:
-    """Make in `onto` the changes of lines that lead from `base` to `edited`.
+    """Return `onto` with the changes of lines that lead from `base` to `edited`.
 
     What was added goes below the line that it was added below, or to the end; what was taken
     away is taken away where it still stands.
@@ -345,7 +345,7 @@ def carry_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) 
 
 
 def _list_units(page: MarkdownPage) -> Iterator[str]:
-    """Go over a page's lines, each fact in one piece."""
+    """Yield a page's lines, each fact in one piece."""
     index = 0
     for fact in [*page.facts, None]:
         yield from page.lines[index : fact.start if fact else len(page.lines)]
@@ -392,7 +392,7 @@ def _find_marker(text: str, width: int) -> str:
 
 @lru_cache(maxsize=16_384)
 def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
-    """Read a fact that has times of its own; from one change to the next most stay the same."""
+    """Return a fact that has times of its own; None for one typed by hand."""
     memory = _read(text, width, category, _NEVER)
     return memory if memory and memory.created_at != _NEVER else None
 
@@ -457,7 +457,7 @@ def _read_time(text: str | None, otherwise: datetime) -> datetime:
 
 
 def _find_place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
-    """Find the line at which a category ends, and whether its heading is still missing."""
+    """Return the line at which a category ends, and whether its heading is missing."""
     sections = _find_sections(page)
     if category not in sections:
         return page.closed, True
@@ -474,7 +474,7 @@ def _find_place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
 
 
 def _find_sections(page: MarkdownPage) -> dict[str | None, tuple[int, int]]:
-    """Map each category to its lines; the first of several with one name."""
+    """Return the lines of each category; of several with one name, of the first."""
     starts = [(0, None), *page.headings]
     ends = [*(line for line, _ in page.headings), len(page.lines)]
     sections: dict[str | None, tuple[int, int]] = {}
@@ -521,7 +521,7 @@ def _make_splice(
     lead: Sequence[str] = (),
     tail: Sequence[str] = (),
 ) -> Splice:
-    """Put facts in the place of lines, in the line ending used there.
+    """Return the change that puts facts in the place of lines, in the line ending used there.
 
     Where the page had no final one, it still has none.
     """
@@ -541,7 +541,7 @@ def _make_splice(
 
 
 def _find_newline(page: MarkdownPage, line: int) -> str:
-    """Return the line ending in use above a line, or else anywhere."""
+    """Return the line ending used above a line, or else at the top of the page."""
     # A page may mix line ends, when two systems write it; what is added follows its neighbour.
     near = [*page.lines[max(0, line - 1) : line], *page.lines[:1]]
     endings = [text[len(strip_ending(text)) :] for text in near]

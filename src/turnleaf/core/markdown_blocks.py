@@ -31,7 +31,7 @@ _RULE_LIKE = make_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 
 def encode_bullet(text: str, marker: str = BULLET) -> list[str]:
-    """Return the lines of a bullet, without line endings, indented as its marker is wide."""
+    """Return the lines of a bullet without line endings, indented by the width of its marker."""
     # First of all: the entities that are written below must not be escaped themselves.
     safe = _ENTITY.sub(r"&#38;#\1;", text).replace("\r", "&#13;")
     safe = safe.replace(COMMENT, f"&#60;{COMMENT[1:]}")
@@ -50,7 +50,7 @@ def write_bullet(text: str) -> str:
 
 
 def decode_bullet(lines: list[str], width: int) -> str:
-    """Read a bullet's lines; `width` is how far its text is indented."""
+    """Return the text of a bullet's lines; `width` is its indentation."""
     first = lines[0].lstrip(" \t")[1:].lstrip(" \t")
     others = [_outdent_text(line, width) for line in lines[1:]]
     # White space that belongs to the text was written as entities, so this is layout.
@@ -59,7 +59,7 @@ def decode_bullet(lines: list[str], width: int) -> str:
 
 
 def _escape_edges(text: str) -> str:
-    """Write the white space that a text begins and ends with as entities."""
+    """Return a text with the white space at its beginning and end as entities."""
     body = text.lstrip(_EDGES)
     start = text[: len(text) - len(body)]
     end = body[len(body.rstrip(_EDGES)) :]
@@ -129,7 +129,7 @@ class Block(NamedTuple):
 
 
 def find_blocks(lines: list[str], start: int = 0) -> Iterator[Block]:
-    """Go over the top-level bullets and the headings, from the first line of one of them on."""
+    """Yield the top-level bullets and the headings, from the line on at which one begins."""
     index = start
     in_paragraph = False
     while index < len(lines):
@@ -162,7 +162,7 @@ def find_blocks(lines: list[str], start: int = 0) -> Iterator[Block]:
 
 
 def _read_heading(heading: re.Match[str]) -> str:
-    """Return the text of a heading, without the signs that may close it."""
+    """Return the text of a heading, without closing number signs."""
     text = (heading["text"] or "").strip(" \t")
     unclosed = text.rstrip("#")
     is_closed = not unclosed or unclosed.endswith((" ", "\t"))
@@ -181,7 +181,7 @@ def _is_one_line_fact(lines: list[str], index: int) -> bool:
 
 
 def _match_item(line: str, *, in_paragraph: bool) -> re.Match[str] | None:
-    """Match the marker of a list item.
+    """Return the match of a list item's marker, if a line begins with one.
 
     Inside a paragraph an empty one begins no list, nor does a number other than 1.
     """
@@ -198,7 +198,7 @@ def _match_item(line: str, *, in_paragraph: bool) -> re.Match[str] | None:
 def _find_item_end(
     lines: list[str], start: int, width: int, *, with_lazy_lines: bool = False
 ) -> int:
-    """Find the line after a list item: what is indented below it belongs to it.
+    """Return the line after a list item: what is indented below it belongs to it.
 
     Markdown also takes in lines that go on with its last paragraph without any indentation;
     those are no part of a fact, but what is indented below them is no top-level list either.
@@ -232,7 +232,7 @@ class _Inside:
         self._fence: re.Pattern[str] | None = None
 
     def take(self, line: str) -> None:
-        """Go on by a line."""
+        """Take in the next line of the item."""
         # A list or a quote in the item opens another level, in which a paragraph can go on just the
         # same.
         text = _NESTING.sub("", line)
@@ -262,15 +262,15 @@ def _continues_paragraph(line: str, *, in_paragraph: bool) -> bool:
 
 
 def interrupts(line: str) -> bool:
-    """Whether a line ends a paragraph by beginning something else."""
+    """Whether a line ends a paragraph because it begins another block."""
     starts = (_FENCE, _HEADING, _RULE, _QUOTE, *(begin for begin, _ in _HTML))
     return bool(_match_item(line, in_paragraph=False)) or any(start.match(line) for start in starts)
 
 
 def _find_code_or_html_end(lines: list[str], start: int, line: str, *, in_paragraph: bool) -> int:
-    """Find the line after a code fence or HTML block that begins here; 0 where none does.
+    """Return the line after a code fence or HTML block that begins here; 0 where none does.
 
-    One that nothing ends is said to end after the end.
+    For one that nothing ends that is a line after the last.
     """
     fence = _FENCE.match(line)
     if fence:
@@ -316,5 +316,5 @@ def strip_ending(line: str) -> str:
 
 
 def is_blank(line: str) -> bool:
-    """Whether a line holds nothing that is seen."""
+    """Whether a line holds nothing visible."""
     return not line.strip(" \t\r\n")

@@ -114,14 +114,14 @@ def read_recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
 
 
 def read_slot(value: object) -> str | None:
-    """Return the name of a slot as a file has it; none where it is damaged."""
+    """Return the name of a slot from a file; None where it is damaged."""
     if not isinstance(value, str) or _NOT_TEXT.search(value):
         return None
     return value if value.strip() and len(value) <= MAX_SLOT_CHARS else None
 
 
 def read_day(value: object) -> date | None:
-    """Return a day as a file has it; none where it is damaged."""
+    """Return a day from a file; None where it is damaged."""
     if not isinstance(value, str) or not _DAY.fullmatch(value):
         return None
     try:
@@ -131,7 +131,7 @@ def read_day(value: object) -> date | None:
 
 
 def check_date(day: object) -> date:
-    """Return a day that is given as a date, a moment or a text; refuse what is none."""
+    """Return the day of a date, a datetime or a text; raise InvalidInput for anything else."""
     found = day if isinstance(day, date) else read_day(day)
     if found is None:
         message = f"{day!r:.80} is no date; write it as 2026-11-15"
@@ -140,14 +140,14 @@ def check_date(day: object) -> date:
 
 
 def read_count(value: object) -> int:
-    """Return how often a fact was said, as a file has it; once where that is damaged."""
+    """Return from a file how often a fact was said; 1 where that is damaged."""
     text = str(value)
     is_count = not isinstance(value, bool) and _COUNT.fullmatch(text)
     return int(text) if is_count else 1
 
 
 def make_content_id(content: str) -> str:
-    """Return an id for a fact that has none, made from what it says."""
+    """Return an id for a fact that has none, as a hash of its content."""
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return f"h{digest[:11]}"
 
@@ -161,7 +161,7 @@ class Ids:
         self.has_twins = False
 
     def take(self, wanted: str) -> str:
-        """Take an id, or one like it that is free."""
+        """Return an id, or one like it that is free, and mark it as taken."""
         number = self._counted.get(wanted, 0)
         while (candidate := f"{wanted}-{number}" if number > 1 else wanted) in self._taken:
             number += 1
@@ -170,7 +170,7 @@ class Ids:
         return candidate
 
     def tell_apart(self, memory: Memory) -> Memory:
-        """Return a fact under an id that no other has."""
+        """Return a fact with an id that no other has."""
         taken = self.take(memory.id)
         if taken == memory.id:
             return memory
@@ -184,7 +184,7 @@ def make_unique_id(wanted: str, taken: Collection[str]) -> str:
 
 
 def check_content(content: object) -> str:
-    """Refuse what cannot be a fact in a file that people read."""
+    """Return the content of a fact; raise InvalidInput for what is no text, or blank."""
     text = check_text(content, "a memory")
     if not text.strip():
         message = "a fact needs some text, and this is empty; type it"
@@ -193,7 +193,7 @@ def check_content(content: object) -> str:
 
 
 def check_category(category: str | None) -> str | None:
-    """Refuse what cannot be a heading; nothing but spaces is no category."""
+    """Return a category as one line, None if it is blank; raise InvalidInput if too long."""
     if category is None:
         return None
     heading = _make_heading(category)
@@ -204,7 +204,7 @@ def check_category(category: str | None) -> str | None:
 
 
 def check_slot(slot: str | None) -> str | None:
-    """Refuse what cannot name a slot."""
+    """Return a slot; raise InvalidInput for what cannot name one."""
     if slot is not None and read_slot(slot) is None:
         message = f"a slot is a name of up to {MAX_SLOT_CHARS} characters, not {slot!r:.120}"
         raise InvalidInput(message)
@@ -212,7 +212,7 @@ def check_slot(slot: str | None) -> str | None:
 
 
 def check_day(day: object) -> date | None:
-    """Refuse what is no day."""
+    """Return the last day of a fact; raise InvalidInput for what is no date."""
     if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
         return day
     message = f"the last day of a fact is a date, not {day!r:.120}"
@@ -220,7 +220,7 @@ def check_day(day: object) -> date | None:
 
 
 def check_text(text: object, what: str) -> str:
-    """Refuse what no text file can hold."""
+    """Return a text; raise InvalidInput for what no text file can hold."""
     if not isinstance(text, str):
         message = f"{what} is text, not {type(text).__name__}"
         raise InvalidInput(message)
@@ -235,7 +235,7 @@ def check_text(text: object, what: str) -> str:
 
 
 def check_note(entry: object) -> str:
-    """Refuse a daily note without text."""
+    """Return the text of a daily note; raise InvalidInput if it is blank."""
     text = check_text(entry, "a note")
     if not text.strip():
         message = "a note needs some text; type it"
@@ -246,7 +246,7 @@ def check_note(entry: object) -> str:
 def find_new(
     incoming: Iterable[Memory], present: Iterable[Memory], older: Iterable[Memory] = ()
 ) -> list[Memory]:
-    """Return the facts that are not present, each under an id that no other has.
+    """Return the facts that are not present, each with an id that no other has.
 
     Those that left (`older`) keep theirs: the same fact may come back under it.
     """

@@ -81,14 +81,14 @@ class _Draft:
 
 
 def make_stored(role: str, text: str, timestamp: datetime) -> Message:
-    """Make a plain message of parts that were checked when they were stored."""
+    """Return a plain message, unchecked: its parts were checked when they were stored."""
     return make_many_stored((role,), (text,), (timestamp,))[0]
 
 
 def make_many_stored(
     roles: Sequence[str], texts: Sequence[str], timestamps: Sequence[datetime]
 ) -> list[Message]:
-    """Make plain messages of parts that were checked when they were stored."""
+    """Return plain messages, unchecked: their parts were checked when they were stored."""
     made: list[Any] = []
     for role, text, timestamp in zip(roles, texts, timestamps, strict=True):
         one = _Draft()
@@ -115,7 +115,7 @@ def to_json(message: Message) -> dict[str, Any]:
 
 
 def from_json(record: Mapping[str, Any]) -> Message:
-    """Read the form that `to_json` gives; raise ValueError for any other."""
+    """Return the message that `to_json` wrote; raise ValueError for any other record."""
     stamp = record.get("timestamp")
     return Message(
         role=record["role"],
@@ -128,7 +128,7 @@ def from_json(record: Mapping[str, Any]) -> Message:
 
 
 def to_openai(message: Message) -> dict[str, Any]:
-    """Return the form that OpenAI's chat completions take."""
+    """Return a message in the form of OpenAI's chat completions."""
     record: dict[str, Any] = {"role": message.role, "content": deepcopy(message.content)}
     if message.tool_calls:
         record["tool_calls"] = deepcopy(message.tool_calls)
@@ -314,10 +314,10 @@ class Feed:
 
 
 def find_trust(role: str) -> str:
-    """Return whose words a message holds of which nothing but its role is known."""
+    """Return the trust of a message by its role alone."""
     return role if role in TRUSTED else "tool"
 
 
 def make_title(question: str) -> str:
-    """Return how a question begins, on one line and as text that any file can hold."""
+    """Return the beginning of a question as a title, on one line and in valid UTF-8."""
     return to_text(" ".join(question[:BEGINNING_CHARS].split())[:TITLE_CHARS])

@@ -86,7 +86,7 @@ PROVIDERS = {
 
 
 def find_provider(model: str | None) -> ModelProvider | None:
-    """Return the provider of a model by its name; None for one that no server is asked for."""
+    """Return the provider of a model by its name; None for a model without a server."""
     kind, _, name = (model or "").partition(":")
     return PROVIDERS.get(kind) if name else None
 
@@ -103,20 +103,20 @@ class StoredKey:
     command: str | None = None
 
     def is_for(self, url: str) -> bool:
-        """Whether a server may be sent it: the one that it was set for, and no other."""
+        """Whether the key may be sent to a server: only to the one that it was set for."""
         # A key of one server must not be sent wherever the address of that provider points next.
         return find_server(self.address) == find_server(url)
 
 
 def find_server(url: str) -> tuple[str, str, int | None]:
-    """Return what of an address decides who answers: scheme, host and port."""
+    """Return the part of an address that decides who answers: scheme, host and port."""
     parts = urlsplit(url)
     # An address with its usual port written out names the same server.
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
 def parse_keys(data: bytes) -> dict[str, StoredKey]:
-    """Return the keys of a file by provider; raise ValueError for what is no such file."""
+    """Return the keys of a file by provider; raise ValueError for any other file."""
     found = json.loads(data.decode("utf-8-sig"))
     if not isinstance(found, dict):
         raise ValueError
@@ -144,7 +144,7 @@ def _to_json(stored: StoredKey) -> dict[str, Any]:
 
 
 def check_url(url: str, variable: str) -> str:
-    """Check an address; what may hold a secret is refused, as it would be shown."""
+    """Return an address; raise SettingsError for a bad one, or one that may hold a secret."""
     try:
         parts = urlsplit(url)
         is_good = bool(parts.hostname) and parts.port != 0
@@ -162,7 +162,7 @@ def check_url(url: str, variable: str) -> str:
 
 
 def check_key(key: str | None, variable: str) -> str | None:
-    """Refuse a key that no header can hold, before an error of a library shows it."""
+    """Return a key; raise SettingsError for one that no header can hold."""
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
             f"{variable} has a character that no key has, such as a line break; copy it anew"

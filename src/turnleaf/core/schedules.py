@@ -60,7 +60,7 @@ class Run:
     error: str | None = None
 
     def is_held(self, now: datetime) -> bool:
-        """Whether somebody runs it, who gave a sign of life not long ago."""
+        """Whether a process runs it and has extended its lease."""
         # Of two programs that look at once, one may have read the clock a little earlier.
         return self.held_until is not None and now < self.held_until <= now + 2 * LEASE
 
@@ -99,29 +99,29 @@ class Schedule:
         return self.open_run.due if self.open_run else self.next_due
 
     def is_due(self, now: datetime) -> bool:
-        """Whether it is to run, and does not rest."""
+        """Whether the next run is due, and the schedule is not paused."""
         return not self.is_paused and self.next_due is not None and self.next_due <= now
 
     def is_running(self, now: datetime) -> bool:
-        """Whether somebody runs it."""
+        """Whether a run is under way."""
         return self.open_run is not None and self.open_run.is_held(now)
 
 
 def mark_if_interrupted(run: Run, now: datetime) -> Run:
-    """Return a run as it is now: without a sign of life it is interrupted."""
+    """Return a run, as interrupted if its process has not extended the lease."""
     is_dead = run.state == "running" and not run.is_held(now)
     return replace(run, state="interrupted") if is_dead else run
 
 
 def is_to_do(schedule: Schedule, now: datetime) -> bool:
-    """Whether there is something to claim, or to be marked."""
+    """Whether there is a run to claim, or an interrupted one to mark."""
     if schedule.is_paused or schedule.is_running(now):
         return False
     return schedule.open_run is not None or schedule.is_due(now)
 
 
 def find_next_moment(schedule: Schedule) -> datetime | None:
-    """Return when there may be something to claim next; None while it rests or is over."""
+    """Return when there may be a run to claim next; None while it is paused or over."""
     if schedule.is_paused:
         return None
     begun = schedule.open_run
@@ -131,7 +131,7 @@ def find_next_moment(schedule: Schedule) -> datetime | None:
 def claim_run(
     schedule: Schedule, now: datetime, next_of: Next, new: Run, *, can_deliver: bool = True
 ) -> tuple[Schedule, Run | None]:
-    """Claim the run that is to be made now, if there is one; return the schedule with it.
+    """Claim the run that is due, if there is one; return the schedule with it.
 
     `new` names the run and its holder. What cannot be delivered here is left to others, until
     it is too late for everybody.
@@ -166,7 +166,7 @@ def start_run(schedule: Schedule, now: datetime, new: Run) -> tuple[Schedule, Ru
 def take_up_run(
     schedule: Schedule, run: Run, now: datetime, new: Run
 ) -> tuple[Schedule, Run | None]:
-    """Try a run again whose process ended in the middle, unless it was tried often enough."""
+    """Retry a run whose process ended in the middle, unless it was tried often enough."""
     if run.attempts >= MOST_ATTEMPTS:
         return give_up_run(schedule, run, now)
     again = replace(
@@ -193,7 +193,7 @@ def extend_lease(schedule: Schedule, run: Run, now: datetime) -> Schedule | None
 
 
 def give_back_run(schedule: Schedule, run: Run) -> Schedule | None:
-    """Leave a run to whoever comes next; None when it is no longer its holder's."""
+    """Release a run for the next process; return None when it is no longer its holder's."""
     known = _find_held(schedule, run)
     if known is None:
         return None
@@ -209,7 +209,7 @@ def finish_run(
     result: str | None = None,
     error: str | None = None,
 ) -> Schedule | None:
-    """End a run; None when it is no longer its holder's."""
+    """End a run; return None when it is no longer its holder's."""
     known = _find_held(schedule, run)
     if known is None:
         return None
@@ -218,14 +218,14 @@ def finish_run(
 
 
 def record_failure(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
-    """Mark a schedule whose timing nobody can read; it rests until it is edited."""
+    """Mark a schedule whose timing cannot be read; it has no next run until it is edited."""
     failed = replace(new, due=schedule.next_due or now, holder=None)
     stopped = replace(schedule, next_due=None)
     return _replace_run(stopped, _end_run(failed, "failed", now, error=error))
 
 
 def erase_results(schedule: Schedule, now: datetime) -> Schedule:
-    """Remove what runs said; the result of one that is under way goes nowhere."""
+    """Remove the results of all runs; that of the one under way will not be stored."""
     runs = (
         _end_run(run, "interrupted", now, error=ERASED)
         # Whoever runs it is no longer its holder then, so the result is not stored after all.
@@ -251,7 +251,7 @@ def _end_run(
 
 
 def _find_newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
-    """Find the last time that it was due: of several that were missed, one is made up for."""
+    """Return the last time that a run was due: of several missed ones, only one is made up."""
     due = schedule.next_due or now
     # From there on, and not from the last run: a schedule for each minute may have missed months.
     recent = next_of(schedule, now - GRACE)
@@ -352,7 +352,7 @@ def _read_time(text: str | None) -> datetime | None:
 
 
 def _read_text(value: object) -> str:
-    """Refuse what could not be written again."""
+    """Return a text; raise ValueError for one that UTF-8 cannot hold."""
     text = str(value)
     # A lone surrogate, which JSON can hold, could not be written to a file.
     text.encode()
@@ -364,7 +364,7 @@ def _read_text_or_none(value: object) -> str | None:
 
 
 def check_deliver(deliver: str) -> str:
-    """Return a place for results; raise InvalidInput for one where none can go."""
+    """Return a place for results; raise InvalidInput for an unknown one."""
     wanted = check_text(deliver, "a place for results").strip()
     kind, _, rest = wanted.partition(":")
     is_known = (

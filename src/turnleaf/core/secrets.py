@@ -264,7 +264,7 @@ def _make_number_kind(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed; together they take a tenth of a second."""
+    """Return a pattern, compiled on first use: all of them take a tenth of a second."""
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
@@ -288,7 +288,7 @@ def _find_all_secrets(text: str) -> dict[str, str]:
 
 
 def _mask(text: str, secrets: dict[str, str]) -> str:
-    """Mask a text, and put each secret with its mark into the dictionary."""
+    """Return a masked text, and put each secret with its mark into the dictionary."""
     # A mark in the place of one secret may show where the next one begins.
     while (found := _mask_once(text, secrets)) != text:
         text = found
@@ -311,20 +311,20 @@ def _mask_once(text: str, secrets: dict[str, str]) -> str:
 
 
 def _with_marks(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:
-    """Return each secret as it stands, and without what nobody sees, with its mark."""
+    """Return the mark of each secret, as it is and without invisible characters."""
     marks = {text[start:end]: f"[{name}]" for start, end, name in found}
     return marks | {secret.translate(_INVISIBLE): mark for secret, mark in marks.items()}
 
 
 def _make_plain(text: str) -> str:
-    """Return what is looked at: marks hidden, characters simplified, invisible ones left out."""
+    """Return a text to search: marks blanked, Chinese simplified, without invisible characters."""
     # A mark names a kind of secret, and must not be taken for the name of one itself.
     hidden = _MARK.sub(lambda mark: "\0" * len(mark[0]), text) if "[" in text else text
     return hidden if hidden.isascii() else simplify(hidden).translate(_SEEN)
 
 
 def _move_back(found: Iterable[tuple[int, int, str]], text: str) -> Iterator[tuple[int, int, str]]:
-    """Move what was found to where it stands in a text that may have invisible characters."""
+    """Yield what was found with its place in the text, invisible characters included."""
     if text.isascii() or not any(chr(code) in text for code in _INVISIBLE):
         yield from found
         return
@@ -372,7 +372,7 @@ def _is_wif(text: str) -> bool:
 
 
 def _cut_value(match: re.Match[str]) -> str:
-    """Return what a name names: to a closing quote, or to the end of the run without its stops."""
+    """Return the value after a name: up to a closing quote, or to the end of the run."""
     start = match.start("secret")
     if close := _QUOTES.get(match["quote"]):
         value, found, _ = match.string[start : start + _MAX_SEEN].partition(close)
@@ -386,7 +386,7 @@ def _cut_value(match: re.Match[str]) -> str:
 
 
 def _cut_password(match: re.Match[str]) -> str:
-    """Return a password, unless what the name is followed by is prose about passwords."""
+    """Return a password, unless the name is followed by prose about passwords."""
     value = _cut_value(match)
     # "The password is wrong" and "password=$PASSWORD" tell none.
     if not value or value.lower() in _PROSE or _PLACEHOLDER.fullmatch(value):
@@ -403,7 +403,7 @@ def _ends_clause(text: str, after: int) -> bool:
 
 
 def _cut_lone_password(match: re.Match[str]) -> str:
-    """Return a password that follows its name without a verb, when it can be nothing else."""
+    """Return a password that follows its name without a verb, if it can be nothing else."""
     value = _cut_value(match)
     after = match.start("secret") + len(value)
     is_long = len(value) >= _MIN_TELLING_ALONE or value.isdigit()
@@ -419,7 +419,7 @@ def _cut_leading_password(match: re.Match[str]) -> str:
 
 
 def _is_telling(value: str, text: str, after: int) -> bool:
-    """Whether a value is no word of a language and no number of something."""
+    """Whether a value is neither a word nor a measure of something."""
     if len(value) < _MIN_TELLING or _is_measure(text, after) or _MEASURED.fullmatch(value):
         return False
     is_mixed = any(map(str.isdigit, value)) or value.count("-") > 1
@@ -442,14 +442,14 @@ def _cut_opaque(match: re.Match[str]) -> str:
 
 
 def _extend_to_run(match: re.Match[str], value: str) -> str:
-    """Return a secret to its end, where only its beginning was looked at."""
+    """Return a secret up to its end, where only its beginning was matched."""
     run = _RUN.match(match.string, match.start("secret"))
     # Patterns look at a bounded length so that their time is linear; the rest is taken here.
     return run[0] if run and len(value) == _MAX_SEEN else value
 
 
 def _cut_private_key(match: re.Match[str]) -> str:
-    """Return a block that holds something; the two lines around it may be spoken of."""
+    """Return a key's block, unless it is empty: people also talk about its two outer lines."""
     return match["secret"] if _PEM_BODY.search(match["secret"]) else ""
 
 
@@ -498,7 +498,7 @@ def _cut_card(match: re.Match[str]) -> str:
 
 
 def _cut_iban(match: re.Match[str]) -> str:
-    """Return as much as an account of that country has, if its checksum is right."""
+    """Return an account number of its country's length, if its checksum is right."""
     length = _IBAN_LENGTHS.get(match["secret"][:2], 0)
     places = [place for place, char in enumerate(match["secret"]) if char != " "][:length]
     value = match["secret"][: places[-1] + 1] if places else ""
@@ -764,7 +764,7 @@ _COMMAND = make_pattern(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_RES
 
 
 def mask_fact(text: str, said: str = "") -> str:
-    """Return a fact with its secrets masked, or nothing where it says nothing else.
+    """Return a fact with its secrets masked; "" where it says nothing else.
 
     What is a secret in `said`, the words that it rests on, is one in the fact as well.
     """
@@ -773,7 +773,7 @@ def mask_fact(text: str, said: str = "") -> str:
 
 
 def _says_more(content: str) -> bool:
-    """Whether a masked fact says more than what its secrets are."""
+    """Whether a masked fact says anything beside its secrets."""
     clauses = _find("joint", r"[.](?=\s|\Z)|[,;!?\n，。；！？、]|").split(simplify(content))
     rest = [clause for clause in clauses if not _is_empty(clause)]
     # A fact whose only content is "[password]" would be in every prompt and help nobody.
@@ -788,7 +788,7 @@ def _is_empty(clause: str) -> bool:
 
 @cache
 def _load_statements() -> tuple[re.Pattern[str], ...]:
-    """Return how a secret stands as what is said of its name, or before its name."""
+    """Return the patterns of clauses with a secret after its name, and before it."""
     being = f"(?:{join_patterns(_PART, 'being')}|[=＝:：→>]|->)"
     after = f"(?:{join_patterns(_PART, 'after')}|[ ]*)"
     first = _find("being_first", rf"\W*{MARK}\s?", ".*")

@@ -88,13 +88,13 @@ def _read_ids(value: object) -> str:
 
 
 def is_space_name(name: str) -> bool:
-    """Whether a space may have this name."""
+    """Whether a name is valid for a space."""
     # File systems that ignore case would make one folder of two names.
     return bool(_SPACE.fullmatch(name)) and name == name.casefold()
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Return which space each person has, as ID=SPACE says; raise ValueError for anything else."""
+    """Return the space of each person from ID=SPACE pairs; raise ValueError for anything else."""
     pairs = [part.partition("=") for part in text.replace(",", " ").split()]
     if not all(_ID.fullmatch(person) and is_space_name(space) for person, _, space in pairs):
         raise ValueError

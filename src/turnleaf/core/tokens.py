@@ -134,7 +134,7 @@ def estimate(text: str) -> int:
 
 
 def count_message_tokens(message: Message, count: Count) -> int:
-    """Count what a message costs: its text, its parts, its calls, and the frame around them."""
+    """Count the tokens of a message: its text, its parts, its calls, and the frame around them."""
     total = MESSAGE_TOKENS + ROLE_TOKENS + _count_content_tokens(message.content, count)
     if message.name:
         total += NAME_TOKENS + count(message.name)
@@ -144,7 +144,7 @@ def count_message_tokens(message: Message, count: Count) -> int:
 
 
 def count_content_chars(content: Content) -> int:
-    """Count the characters of a message; a part that is not text counts as text of its tokens."""
+    """Count the characters of a message; an image counts as text of as many tokens."""
     return _measure_content(content, len, CHARS_PER_TOKEN)
 
 
@@ -168,7 +168,7 @@ def _find_text(part: Part) -> str | None:
 
 
 def _count_flat_tokens(part: Part) -> int:
-    """Return an image's tokens by OpenAI's rule; what holds data is never counted as text."""
+    """Return the tokens of an image by OpenAI's rule, however long its data is."""
     image = part.get("image_url")
     is_small = isinstance(image, dict) and image.get("detail") == "low"
     return SMALL_IMAGE_TOKENS if is_small else IMAGE_TOKENS
@@ -193,7 +193,7 @@ def has_room_for_tools(context_window: int | None) -> bool:
 
 
 def find_prompt_budget(max_tokens: int, context_window: int | None) -> int:
-    """Return how many tokens a prompt may have, so that a model has room to answer it.
+    """Return the most tokens that a prompt may have, so that a model has room to answer.
 
     Prompt and tools together take three quarters of the context at most. Where that leaves nothing,
     the composer leaves out all but the instructions and the message.

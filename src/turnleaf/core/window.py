@@ -41,7 +41,7 @@ S = TypeVar("S", bound=Spoken)
 def newest_within(
     messages: Sequence[S], budget: int, cost: Callable[[S], int], *, keep: int = 0
 ) -> Sequence[S]:
-    """Return the newest messages that cost no more than the budget together.
+    """Return the newest messages that together cost no more than the budget.
 
     The last `keep` messages stay whatever they cost, with the calls that they answer.
     """
@@ -61,7 +61,7 @@ def newest_within(
 
 
 def count_newest_exchange(messages: Sequence[Spoken]) -> int:
-    """Count the messages from the last thing that a user said."""
+    """Count the messages from the last one of the user on."""
     for count, message in enumerate(reversed(messages), 1):
         if message.role == "user":
             return count
@@ -69,7 +69,7 @@ def count_newest_exchange(messages: Sequence[Spoken]) -> int:
 
 
 def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
-    """Go backwards over the places where a conversation may be cut."""
+    """Yield, from the end, the places where a conversation may be cut."""
     open_calls: set[str] = set()
     # Never at the very first message: that is where a conversation begins, not where it is cut.
     for index in range(len(messages) - 1, 0, -1):
@@ -87,14 +87,14 @@ def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
 
 
 def _has_call(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
-    """Look for the call that a result answers; one without a call binds nothing."""
+    """Whether a message before a tool's result made the call that it answers."""
     return any(call_id in messages[before].call_ids for before in range(index - 1, -1, -1))
 
 
 def trim_to_limits(
     messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
 ) -> Sequence[S]:
-    """Trim a stored conversation; the newest exchange always stays."""
+    """Return the newest messages of a conversation within the limits, at least one exchange."""
     kept = messages
     if len(kept) > max_turns:
         kept = newest_within(kept, max_turns, _count_one, keep=count_newest_exchange(kept))
@@ -108,7 +108,7 @@ def _count_one(_: Spoken) -> int:
 
 
 def drop_repeated(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
-    """Return a conversation without what follows the user's last message, if that is said again."""
+    """Return a conversation without its last exchange, if the user says the same again."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place].role == "user":
             return messages[:place] if messages[place].text == again else messages
@@ -152,7 +152,7 @@ PLAIN_ADDITION = Addition()
 
 
 def subtract_days(now: datetime, days: int) -> datetime:
-    """Count back; so many days that there was no calendar yet are for ever."""
+    """Return the time so many days ago, at the earliest the beginning of the calendar."""
     try:
         return now - timedelta(days=days)
     except OverflowError:
@@ -193,7 +193,7 @@ class PathRow(NamedTuple):
 def stop_at_silence(
     rows: Iterable[PathRow], limits: Limits, now: datetime, *, is_joined: bool
 ) -> Iterator[SaidBefore]:
-    """Go back over the shown path to the first silence that ends it."""
+    """Yield the messages of the shown path, back to the first silence that ends it."""
     later = now
     for row in rows:
         stamp = row.message.timestamp
@@ -230,7 +230,7 @@ def _cut(found: Sequence[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
 
 
 def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool:
-    """Whether what lies before the messages that were read can change nothing any more.
+    """Whether messages that were not read yet can no longer change the window.
 
     The first of them is a place to cut only if it is the first of all, and a tool's result is
     bound to a call that may stand further back.
