@@ -142,7 +142,7 @@ def _read_source(record: Mapping[str, Any]) -> Source | None:
     return None if source == Source() else source
 
 
-def trace(content: str) -> str:
+def make_trace(content: str) -> str:
     """Return a fingerprint that tells a text from most others, but not from all.
 
     So many have the same that nobody can find out by trying what it was.

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from turnleaf.core.changes import TICK, trace
+from turnleaf.core.changes import TICK, make_trace
 from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.serialization import dumps
 
@@ -126,7 +126,7 @@ def make_tombs(
     traces: dict[str, set[str]] = {}
     for memory_id, content in found.texts:
         # Traces instead of the texts: the record must not hold what was erased.
-        traces.setdefault(memory_id, set()).add(trace(content))
+        traces.setdefault(memory_id, set()).add(make_trace(content))
     for number, memory_id in enumerate(sorted(traces)):
         yield replace(
             now,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from turnleaf.core import changes, drafts, erasing
-from turnleaf.core.changes import TICK, Change, trace
+from turnleaf.core.changes import TICK, Change, make_trace
 from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.pages import Shape, Splice, find
 
@@ -304,7 +304,7 @@ class _Standing:
 
     def is_erased(self, key: str, content: str) -> bool:
         """Whether a fact has a content that was erased."""
-        return key in self.traces and trace(content) in self.traces[key]
+        return key in self.traces and make_trace(content) in self.traces[key]
 
     def is_older(self, now: Memory, than: Memory) -> bool:
         """Whether a fact is an earlier version of the current one."""

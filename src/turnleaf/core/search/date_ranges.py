@@ -62,18 +62,18 @@ def load_words(language: str) -> DateRangeWords:
 @cache
 def find_meanings(table: str) -> dict[str, Any]:
     """Return what the words of a table mean, in any language."""
-    tables = (words.words.get(table, {}) for words in _all_words())
+    tables = (words.words.get(table, {}) for words in _list_words())
     return {word: meaning for one in tables for word, meaning in one.items()}
 
 
 @cache
 def find_edge(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """Return the pattern of an edge in every language, between two patterns that all share."""
-    edges = (words.find_edge(name) for words in _all_words())
+    edges = (words.find_edge(name) for words in _list_words())
     return compile_pattern(f"{before}(?:{'|'.join(filter(None, edges)) or _NOTHING}){after}")
 
 
-def _all_words() -> Iterator[DateRangeWords]:
+def _list_words() -> Iterator[DateRangeWords]:
     return map(load_words, find_folders("languages", FILE))
 
 

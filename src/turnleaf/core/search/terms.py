@@ -188,7 +188,7 @@ def list_terms(text: str) -> list[str]:
 
 def is_stop_word(word: str) -> bool:
     """Whether a folded word is grammar, or said in any conversation."""
-    return word in _stop_words()
+    return word in _load_stop_words()
 
 
 def is_unspaced(char: str) -> bool:
@@ -213,7 +213,7 @@ def parse_query(text: str) -> Query:
     """Return what a person typed as terms to search for; nothing in it is ever syntax."""
     folded = _spell_signs(fold(text[:_MAX_QUERY_CHARS]))
     words, runs = WORD.findall(folded), _RUN.findall(folded)
-    dates, stop_words = _find_date_terms(folded, words), _stop_words()
+    dates, stop_words = _find_date_terms(folded, words), _load_stop_words()
     telling = [_stem(word) for word in words if word not in stop_words]
     asked = [part for run in runs for part in _load_asking_pattern().split(run)]
     pairs = [pair for part in asked for pair in _list_pairs(part)]
@@ -286,13 +286,17 @@ def _list_pairs(run: str) -> Iterator[str]:
 
 def _is_stop_char(char: str) -> bool:
     """Whether a single character says nothing about what is looked for."""
-    return char in _stop_chars()
+    return char in _load_stop_chars()
 
 
 def _is_stop_pair(pair: str) -> bool:
     """Whether a character pair only asks or only holds a sentence together."""
     chars = set(pair)
-    return pair in _stop_pairs() or bool(chars & _asking_chars()) or chars <= _stop_chars()
+    return (
+        pair in _load_stop_pairs()
+        or bool(chars & _load_asking_chars())
+        or chars <= _load_stop_chars()
+    )
 
 
 def _join_lists(name: str, joint: str = " ") -> str:
@@ -302,35 +306,35 @@ def _join_lists(name: str, joint: str = " ") -> str:
 
 
 @cache
-def _stop_words() -> frozenset[str]:
+def _load_stop_words() -> frozenset[str]:
     return frozenset(_join_lists("stop_words").split())
 
 
 @cache
-def _stop_pairs() -> frozenset[str]:
+def _load_stop_pairs() -> frozenset[str]:
     return frozenset(_join_lists("stop_pairs").split())
 
 
 @cache
-def _asking_chars() -> frozenset[str]:
+def _load_asking_chars() -> frozenset[str]:
     return frozenset("".join(_join_lists("asking_characters").split()))
 
 
 @cache
 def _load_asking_pattern() -> re.Pattern[str]:
     """Return the pattern of words that only ask, with the grammar characters around them."""
-    words = "|".join((*_join_lists("asking_words").split(), *_asking_chars()))
-    grammar = f"[{''.join(_stop_chars() - _asking_chars())}]{{0,2}}"
+    words = "|".join((*_join_lists("asking_words").split(), *_load_asking_chars()))
+    grammar = f"[{''.join(_load_stop_chars() - _load_asking_chars())}]{{0,2}}"
     return re.compile(f"{grammar}(?:{words}){grammar}")
 
 
 @cache
-def _stop_chars() -> frozenset[str]:
-    return _asking_chars() | frozenset("".join(_join_lists("stop_characters").split()))
+def _load_stop_chars() -> frozenset[str]:
+    return _load_asking_chars() | frozenset("".join(_join_lists("stop_characters").split()))
 
 
 @cache
-def _base_forms() -> dict[str, str]:
+def _load_base_forms() -> dict[str, str]:
     """Return the base of each irregular form: went, go."""
     lines = map(str.split, _join_lists("irregular_forms", ";").split(";"))
     return {form: base for base, *forms in filter(None, lines) for form in forms}
@@ -382,7 +386,7 @@ def _read_number(digits: str) -> int:
 def _stem(word: str) -> str:
     """Strip the commonest English endings, so that inflected forms get the same term."""
     # Irregular forms first: no ending tells that "went" is "go".
-    word = _base_forms().get(word, word)
+    word = _load_base_forms().get(word, word)
     if not (word.isascii() and word.isalpha()):
         return word
     if len(word) >= _MIN_INFLECTED:
