@@ -66,6 +66,8 @@ def find_erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Chang
     # What somebody else said as well does not rest on this source alone, and stays.
     texts = frozenset(theirs - others)
     found = Erasure(name, texts, frozenset(_list_scraps(name, texts)))
+    # In the order of the record: where erased texts followed each other, each of them leads back
+    # to what was there before the first.
     for text, change in _list_acts(history):
         if text in found.texts:
             found.replaced[text] = found.find_replacement(change.before)

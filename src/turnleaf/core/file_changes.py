@@ -114,6 +114,7 @@ class TextHistory:
     def find_after(self, text: str, made: FileChange) -> str | None:
         """Return the text after a change and all made with it; None if it was not made of this."""
         steps = [one for one in self.changes if one.step == made.step]
+        # To make changes again is to take back their opposites, the last of them first.
         mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(steps)]
         return self._take_back(text, mirrored)
 

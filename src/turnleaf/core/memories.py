@@ -162,6 +162,7 @@ class Ids:
 
     def take(self, wanted: str) -> str:
         """Return an id, or one like it that is free, and mark it as taken."""
+        # Counting goes on from the last number, or many equal facts would take quadratic time.
         number = self._counted.get(wanted, 0)
         while (candidate := f"{wanted}-{number}" if number > 1 else wanted) in self._taken:
             number += 1

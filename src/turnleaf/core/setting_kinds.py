@@ -62,6 +62,7 @@ def _read_path(value: object) -> str:
 def _read_share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError
+    # A whole number is compared as it is: a huge one has no float.
     share = value if isinstance(value, int) else float(value)
     if not 0.0 <= share <= 1.0:
         raise ValueError

@@ -61,6 +61,7 @@ class DateGrammar:
 
     def find_rule(self, match: re.Match[str]) -> tuple[DateRule, dict[str, tuple[int, int]]]:
         """Return the rule that matched, and where its groups stand."""
+        # All rules are one pattern, in which the groups of a rule end with its number.
         ending = (match.lastgroup or "").removeprefix("rule")
         spans = {
             name.removesuffix(ending): match.span(name)
@@ -388,6 +389,7 @@ def _read_which_month(match: DateMatch) -> DateMeaning:
     """Return "this", "next" or "last" March; "next" and "last" are never the current month."""
     month, which = _read_month_number(match), match.groups["which"]
     year = match.said_on.year
+    # With "next" the current month counts as over, and with "last" as not yet begun.
     if which == "next" or (which == "this" and not match.is_past):
         year += month < match.said_on.month + (which == "next")
     else:
@@ -402,6 +404,7 @@ def _read_day_of_month(match: DateMatch) -> DateMeaning:
             find_month_before(match.said_on, -which)[0].replace(day=day), match.rule.form
         )
     step = 1 if match.is_past else -1
+    # Three months are enough: of two, one may be over already and the other too short.
     for count in range(3):
         first, last = find_month_before(match.said_on, step * count)
         found = first + timedelta(days=day - 1)

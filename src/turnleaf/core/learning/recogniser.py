@@ -635,6 +635,7 @@ def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[S
         own = language.speech("own").search(clause.text, clause.start, clause.end)
         if own is None:
             return []
+    # The pattern of an open part goes to the end of the clause; its type may end it sooner.
     last = max((end for many in places.values() for _, end in many), default=0)
     tail = last if rule.open_part else found.end()
     following = _continue(rule, clause, language, text, places, tail)
@@ -704,6 +705,7 @@ def _make_statements(
     tail: int,
 ) -> Iterator[Statement]:
     def read_place(place: tuple[int, int]) -> str:
+        # The mark stands in for the subject, so what is in it has no place in the message.
         if place[1] <= len(clause.subject.mark):
             return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]

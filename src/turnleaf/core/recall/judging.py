@@ -322,10 +322,12 @@ def find_statements(history: Sequence[Message]) -> list[Message]:
 
 def _find_single_slots(text: str) -> set[tuple[str, str, str]]:
     """Return the slots with one value at a time that a message fills, such as the user's home."""
+    # Only slots are looked at, so any day will do for the dates in the facts.
     stated = (fact.statement for fact in find_sure_facts(text, _SOME_DAY))
     return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
 
 
 def _takes_back(wish: Request | None, text: str) -> bool:
+    # A wish to forget is compared with facts, so the message is put as one.
     said = Memory("", text, LONG_AGO, LONG_AGO)
     return wish is not None and wish.action == "forget" and bool(find_meant(wish.content, [said]))

@@ -69,6 +69,7 @@ def spell_names_alike(question: str, passage: str) -> str:
         return passage
     for name in find_latin_names(question):
         for found in _find_han(name, passage):
+            # Chinese has no spaces, and without them a name in Latin letters would be no word.
             passage = passage.replace(found, f" {name.text} ")
     for name in find_latin_names(passage):
         for found in _find_han(name, question):
@@ -161,6 +162,7 @@ def _divide(word: str) -> tuple[str, ...]:
         if start < end and before is not None and word[start:end] in _load_syllables():
             ways[end] = ways[end] or (*before, word[start:end])
     whole = ways[-1] or ()
+    # A single syllable is a word of too many languages to be taken for a name.
     return whole if 1 < len(whole) <= MOST_SYLLABLES else ()
 
 

@@ -306,6 +306,7 @@ def _read_ago(match: re.Match[str], today: date) -> _Days:
     unit, number = _find_meaning(match, "unit"), match["n"].lower()
     if (few := find_meanings("vague").get(number)) is None:
         return _find_unit_before(today, unit, read_number(number))
+    # "A few weeks ago" may be any of the last few, but not the current one.
     return _find_unit_before(today, unit, few)[0], _find_unit_before(today, unit, 1)[1]
 
 
@@ -394,6 +395,7 @@ def _read_named_month(match: re.Match[str], today: date) -> _Days | None:
     if which and doubtful and which not in doubtful.split():
         return None
     days = _read_date(match, today)
+    # In November, "last November" is that of last year.
     is_now = days[1] >= today
     return _make_month(days[0].year - 1, days[0].month) if _count_back(match) and is_now else days
 
