@@ -109,19 +109,19 @@ class Draft:
                 lines = (), ()
 
     def replace(self, memory: Memory, op: str, undoes: int | None = None) -> None:
-        """Change what the fact of the same id says."""
+        """Replace the fact of the same id."""
         fact = self.find(memory.id)
         self._take(Step(op, fact.memory, memory, self.page.replace(fact, memory), undoes))
 
     def remove(self, memory_id: str, op: str, undoes: int | None = None) -> None:
-        """Take a fact away."""
+        """Remove a fact."""
         fact = self.find(memory_id)
         self._take(Step(op, fact.memory, None, self.page.remove(fact), undoes))
 
     def arrange(
         self, memory: Memory, *, category: str | OrKept | None, pinned: bool | OrKept
     ) -> Memory:
-        """Put a fact below another category, pin or unpin it; return it as it then is."""
+        """Move a fact to another category, pin or unpin it; return it as it is then."""
         after = replace(
             memory,
             category=memory.category if category is KEPT else category,

@@ -208,10 +208,10 @@ class Outline(Protocol):
     """All that must be known of a saved file to judge it."""
 
     def shape(self) -> Shape:
-        """Fingerprint it."""
+        """Return the fingerprint of the file."""
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint the lines of facts."""
+        """Return the fingerprint of the lines of facts."""
 
 
 @dataclass(frozen=True, slots=True)

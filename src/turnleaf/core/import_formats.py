@@ -157,7 +157,7 @@ def _find_message(
 
 
 def _place(node: str, above: Mapping[str, str | None], places: dict[str, int]) -> None:
-    """Give a node the next index, after all nodes above it."""
+    """Assign a node the next index, after all nodes above it."""
     # A loop and no recursion: a long conversation is deeper than Python's stack.
     chain: dict[str, None] = {}
     here: str | None = node

@@ -52,16 +52,16 @@ class JsonPage:
         return self.records[fact.start]
 
     def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
-        """Group facts that are added at one place: all of them."""
+        """Return facts in groups that are added at one place: all in one."""
         return [memories] if memories else []
 
     def insert(self, *memories: Memory) -> Splice:
-        """Add facts at the end."""
+        """Return the change that adds facts at the end."""
         raws = tuple(dumps(to_json(memory)) for memory in memories)
         return Splice(len(self.records), (), raws, raws)
 
     def replace(self, fact: JsonFact, memory: Memory) -> Splice:
-        """Change what a fact says, in its place."""
+        """Return the change that replaces a fact, in its place."""
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
         # Keys that another program or a later version has put there stay.
@@ -70,7 +70,7 @@ class JsonPage:
         return Splice(fact.start, (self.get_raw(fact),), (raw,), (raw,))
 
     def remove(self, fact: JsonFact) -> Splice:
-        """Take a fact away."""
+        """Return the change that removes a fact."""
         return Splice(fact.start, (self.get_raw(fact),), ())
 
     def apply(self, splice: Splice) -> str:
@@ -91,15 +91,15 @@ class JsonPage:
         return JsonPage(records, [*self.facts[: splice.start], *new, *below], tally)
 
     def with_time(self, time: datetime) -> JsonPage:
-        """Return the file as it is when it was saved at another time."""
+        """Return the file as if it had been saved at another time."""
         return _make_page(self.records, time) if self.tally.typed else self
 
     def shape(self) -> Shape:
-        """Fingerprint the records, whatever their order."""
+        """Return a fingerprint of the records, whatever their order."""
         return self.shape_of(self.records)
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint records that may stand here no more."""
+        """Return the fingerprint of records that need not be on this page."""
         return Shape.of(raws)
 
 

@@ -90,14 +90,14 @@ class MarkdownPage:
         return "".join(self.lines[fact.start : fact.end])
 
     def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
-        """Group facts that are added at one place: those of one category."""
+        """Return facts in groups that are added at one place: those of one category."""
         groups: dict[str | None, list[Memory]] = {}
         for memory in memories:
             groups.setdefault(memory.category, []).append(memory)
         return list(groups.values())
 
     def insert(self, *memories: Memory) -> Splice:
-        """Add facts at the end of their category, which is made when there is none."""
+        """Return the change that adds facts at the end of their category, made if there is none."""
         category = memories[0].category
         at, heading_is_missing = _find_place(self, category)
         above = None if heading_is_missing else _find_fact_above(self, at)
@@ -109,7 +109,7 @@ class MarkdownPage:
         return _make_splice(self, at, at, raws, lead=lead, tail=_separate(self, at, len(marker)))
 
     def replace(self, fact: MarkdownFact, memory: Memory) -> Splice:
-        """Change what a fact says, in its place."""
+        """Return the change that replaces a fact, in its place."""
         below = self.lines[fact.end : fact.end + 1]
         # Indented lines below would become a part of the new text's last paragraph.
         would_join = below and measure_indent(below[0]) and not is_blank(below[0])
@@ -117,7 +117,7 @@ class MarkdownPage:
         return _make_splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
 
     def remove(self, fact: MarkdownFact) -> Splice:
-        """Take a fact's lines away."""
+        """Return the change that removes a fact's lines."""
         took = self.lines[fact.start : fact.end]
         # The last line of a page without a final line break: the one above must lose its own, or
         # the page would get one.
@@ -143,17 +143,17 @@ class MarkdownPage:
         )
 
     def with_time(self, time: datetime) -> MarkdownPage:
-        """Return the page as it is when it was saved at another time."""
+        """Return the page as if it had been saved at another time."""
         if not self.tally.typed:
             return self
         return replace(self, facts=[_with_time(fact, time) for fact in self.facts])
 
     def shape(self) -> Shape:
-        """Fingerprint the lines, whatever their order, and count the blank ones."""
+        """Return a fingerprint of the lines, whatever their order, and the number of blank ones."""
         return self.shape_of(self.lines)
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint lines that may stand here no more."""
+        """Return the fingerprint of lines that need not be on this page."""
         # Editors change line ends and trailing blanks, and that is no edit of a fact.
         lines = [_strip(line) for raw in raws for line in LINES.findall(raw)]
         inked = [line for line in lines if line]
@@ -250,7 +250,7 @@ def _put_together(
     facts: tuple[int, int],
     tally: Tally,
 ) -> MarkdownPage:
-    """Put what was read between two lines in the place of some facts of a page."""
+    """Return a page with what was read between two lines in the place of some facts."""
     moved = len(lines) - len(page.lines)
     start, end = between[0], between[1] - moved
     rest = page.facts[facts[1] :]

@@ -142,7 +142,7 @@ def find_date_range(text: str, today: date) -> DateRange | None:
 
 
 def _find_all(text: str, today: date) -> list[_FoundRange]:
-    """Find the words for times, longer ones first, in the order in which they stand."""
+    """Return the words for times in the order of the text; where rules overlap, the first wins."""
     plain = simplify(text[:_MAX_CHARS])
     found: list[_FoundRange] = []
     taken = bytearray(len(plain))
@@ -246,7 +246,7 @@ def _remove_ranges(text: str, found: list[_FoundRange]) -> str:
 
 
 def _narrow_gaps(gap: re.Match[str]) -> str:
-    """Leave one space between words and nothing before a stop."""
+    """Return one space for a gap between words, and nothing for one before a stop."""
     following = gap.string[gap.end() : gap.end() + 1]
     return "" if following in {*",.;:?!，。；：？！"} else " "
 
