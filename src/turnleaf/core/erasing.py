@@ -41,7 +41,7 @@ class Erasure:
         return (memory.id, memory.content) in self.texts
 
     def find_replacement(self, memory: Memory | None) -> Memory | None:
-        """Return what a fact was before the source changed it; None if it had brought it."""
+        """Return a fact as it is without the source; None if the source had brought it."""
         if memory is None or not self.is_erased(memory):
             return memory
         return self.replaced.get((memory.id, memory.content))

@@ -125,7 +125,7 @@ class Heard:
         return next((at for at in sources if folded in self._squeezed_texts[at]), None)
 
     def is_settled(self, quote: str) -> bool:
-        """Whether a quote is in a message from which facts were already taken."""
+        """Whether a quote is in a message from which no facts are taken: settled, or context."""
         folded = _squeeze(_strip_quotes(quote))
         pairs = zip(self.said, self._squeezed_texts, strict=True)
         return any((one.is_settled or one.is_context) and folded in text for one, text in pairs)

@@ -223,7 +223,7 @@ def has_user_within(text: str) -> bool:
 
 
 def find_aliases(text: str) -> list[tuple[str, str]]:
-    """Return the names that a text gives to things: Tilly, beagle."""
+    """Return the names in a text, each with what it names: Tilly, beagle."""
     found = find_pattern("recall", "alias").finditer(simplify(text))
     pairs = ([part for part in one.groupdict().items() if part[1]] for one in found)
     named = [{key.rstrip("0123456789"): value for key, value in pair} for pair in pairs]
@@ -247,7 +247,7 @@ def find_person(key: str) -> str:
 
 @cache
 def _find_group(who: str) -> str:
-    """Return the general word for a person, such as sibling for a brother; else the person."""
+    """Return the general word for a person, such as brother for an older one; else the person."""
     members: Mapping[str, list[str]] = load_data("recall/people.toml")["members"]
     return next((group for group, those in members.items() if who in those), who)
 
