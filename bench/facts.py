@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 HALVES = {"even": 0, "odd": 1}
@@ -75,7 +75,7 @@ def draw(paths: Iterable[Path], half: str, count: int, seed: int) -> list[dict[s
 
 def learn(text: str) -> list[str]:
     """Return the facts that would be kept at once from a message."""
-    return [found.content for found in sure_facts(text, SAID_AT)]
+    return [found.content for found in find_sure_facts(text, SAID_AT)]
 
 
 def read_messages(paths: Iterable[Path], half: str) -> Iterator[HeardMessage]:

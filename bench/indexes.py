@@ -14,7 +14,13 @@ from bench import corpus
 from bench.memory import fill_memory
 from turnleaf import Index, MemoryStore
 from turnleaf.core.search.passages import Passage
-from turnleaf.core.search.terms import TOKENIZER, any_of, date_terms, parse_query, terms
+from turnleaf.core.search.terms import (
+    TOKENIZER,
+    list_date_terms,
+    list_terms,
+    parse_query,
+    write_fts_query,
+)
 from turnleaf.core.search.vectors import Embedder
 from turnleaf.store.files.sources import Files
 
@@ -35,7 +41,10 @@ class PlainTermTable:
 
     def fill(self, passages: Iterable[Passage]) -> None:
         """Insert the terms that our own index has of each passage."""
-        rows = ((" ".join([*terms(one.text), *date_terms(one.date or "")]),) for one in passages)
+        rows = (
+            (" ".join([*list_terms(one.text), *list_date_terms(one.date or "")]),)
+            for one in passages
+        )
         with self._database:
             self._database.executemany("INSERT INTO words (own) VALUES (?)", rows)
 
@@ -96,7 +105,7 @@ def fill_index(
 
 def expression(query: str) -> str:
     """Ask FTS5 for the terms that we look for ourselves."""
-    return any_of(parse_query(query).terms)
+    return write_fts_query(parse_query(query).terms)
 
 
 def _passages(root: Path) -> Iterator[Passage]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from turnleaf.core.learning.findings import Finding, find_facts, sure_facts
+from turnleaf.core.learning.findings import Finding, find_facts, find_sure_facts
 from turnleaf.core.learning.reconciling import Verdict, correct, judge
 from turnleaf.core.learning.slots import Correction
 from turnleaf.core.memories import Memory
@@ -105,7 +105,7 @@ def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
 
 def extraction(messages: Sequence[Case]) -> ExtractionScore:
     """Count what the rules take from messages."""
-    taken = [sure_facts(case["text"], LONG_AGO) for case in messages]
+    taken = [find_sure_facts(case["text"], LONG_AGO) for case in messages]
     pairs = [(found, case["facts"]) for found, case in zip(taken, messages, strict=True)]
     nothing = [found for found, facts in pairs if not facts]
     return ExtractionScore(

@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 
 from turnleaf import Assistant, Message
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, request_form
-from turnleaf.core.learning.extraction import answer_schema
+from turnleaf.core.learning.extraction import make_answer_schema
 from turnleaf.core.learning.proposals import read_answer
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.llm.api import ApiModel
@@ -111,7 +111,9 @@ class MeasuredModel:
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Find facts."""
-        self.extraction_tokens.append(self._count(request_form(system, answer_schema()) + text))
+        self.extraction_tokens.append(
+            self._count(request_form(system, make_answer_schema()) + text)
+        )
         try:
             answer = self.model.generate_json(system, text, schema)
         except ModelError as error:

@@ -11,7 +11,7 @@ from bench import samples
 from bench.scale import Scale
 from bench.timing import Aim, TimingRow, compare
 from turnleaf import Conversation
-from turnleaf.core.tokens import message_tokens
+from turnleaf.core.tokens import count_message_tokens
 from turnleaf.store import vocabulary
 
 MAX_TOKENS = 4000
@@ -30,7 +30,7 @@ def _row(scale: Scale, which: str, conversation: Conversation) -> TimingRow:
     count = vocabulary.counter()
 
     def count_kept() -> int:
-        return sum(message_tokens(message, count) for message in kept)
+        return sum(count_message_tokens(message, count) for message in kept)
 
     ours = partial(conversation.get_context, MAX_TOKENS)
     costs = compare(lambda: [ours] * CALLS, lambda: [count_kept] * CALLS, scale.rounds)

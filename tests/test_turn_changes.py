@@ -12,7 +12,7 @@ from tests.clocks import TickingClock
 from tests.counting import count_calls
 from tests.standins.scripted_model import ScriptedModel
 from turnleaf import Assistant, Message
-from turnleaf.core.keys import only
+from turnleaf.core.keys import make_own_audience
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.message_filters import note_newer
 from turnleaf.llm.recall import RecallModel
@@ -330,7 +330,7 @@ def test_an_answer_beside_a_document_enters_no_other_prompt(
 def test_a_direct_message_is_found_only_from_direct_messages_of_that_person(
     assistant: Assistant,
 ) -> None:
-    mine, theirs = only("slack:D1"), only("slack:D2")
+    mine, theirs = make_own_audience("slack:D1"), make_own_audience("slack:D2")
     assistant.reply("slack:1.1", PLUMBER, audience=mine)
     assert "Lin" in assistant.preview("slack:1.2", ASKED, audience=mine).prompt.text
     for key, audience in (("slack:1.3", theirs), ("slack:1.4", ""), (OTHER, None)):
@@ -341,10 +341,10 @@ def test_a_direct_message_is_found_only_from_direct_messages_of_that_person(
 def test_a_tool_finds_no_more_than_the_conversation_it_is_used_in(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
-    assistant.reply("slack:1.1", PLUMBER, audience=only("slack:D1"))
+    assistant.reply("slack:1.1", PLUMBER, audience=make_own_audience("slack:D1"))
     model.turns = [[("search_memory", {"query": "plumber"}), "Done."]] * 2
     assistant.reply(OTHER, "Look it up")
-    assistant.reply("slack:1.2", "Look it up", audience=only("slack:D1"))
+    assistant.reply("slack:1.2", "Look it up", audience=make_own_audience("slack:D1"))
     assert [len(one["results"]) > 0 for one in model.results] == [False, True]
 
 

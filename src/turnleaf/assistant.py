@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Self
 from turnleaf import metrics
 from turnleaf.background_learning import BackgroundLearning
 from turnleaf.core import host_events
-from turnleaf.core.keys import checked_key
+from turnleaf.core.keys import check_key
 from turnleaf.core.learning.queue import Queued
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import check_text
 from turnleaf.core.messages import NewMessage
 from turnleaf.core.serialization import to_millisecond
-from turnleaf.core.tokens import prompt_budget
+from turnleaf.core.tokens import find_prompt_budget
 from turnleaf.errors import InvalidInput, SettingsError, TurnleafError
 from turnleaf.llm.embeddings import load_embedder, use_settings
 from turnleaf.llm.models import find_model
@@ -186,7 +186,7 @@ class Assistant:
     @property
     def prompt_max_tokens(self) -> int:
         """How many tokens a prompt may have: as set, and as fits into the model's context."""
-        return prompt_budget(self.settings.prompt_max_tokens, self.context_window)
+        return find_prompt_budget(self.settings.prompt_max_tokens, self.context_window)
 
     @property
     def context_window(self) -> int | None:
@@ -367,13 +367,13 @@ class Assistant:
     def _make_turn(
         self, key: str, request: TurnRequest, *, is_private: bool, model: str | None = None
     ) -> Turn:
-        if not checked_text(request.text, "a message").strip():
+        if not check_text(request.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
         settings = self.settings
         answering = self._find_model(settings, key, model)
         context = turns.TurnContext(self.stores, settings, answering, self._now)
-        return turns.Turn(context, checked_key(key), request, is_private=is_private)
+        return turns.Turn(context, check_key(key), request, is_private=is_private)
 
     def _find_model(
         self, settings: Settings, key: str, name: str | None = None
@@ -509,14 +509,14 @@ class Assistant:
         given = payload or {}
         if name not in host_events.KNOWN:
             return False
-        key = checked_key(host_events.key_in(given))
+        key = check_key(host_events.read_key(given))
         if name in host_events.IDLE:
-            spoken = host_events.messages_in(given)
+            spoken = host_events.read_messages(given)
             if spoken:
                 self.record(key, spoken)
             self.idle(key)
         elif name in host_events.USAGE:
-            self.note_usage(key, *host_events.usage_in(given))
+            self.note_usage(key, *host_events.read_usage(given))
         elif name in host_events.COMPACTION_START:
             self.compaction_start(key)
         else:

@@ -11,8 +11,8 @@ from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.prompt.context import (
     ContextRoom,
     choose,
-    confidence,
-    fill,
+    estimate_confidence,
+    fill_room,
     find_evidence,
     is_answer,
     put_clusters_first,
@@ -75,7 +75,7 @@ class _ContextSearch:
         thing = find_pattern("context_search", "around").sub(" ", simplify(span.rest))
         if not parse_query(thing).terms:
             told = (*self._find_notes(span), *self._find_messages(span))
-            return fill(told, ContextRoom(self.tokens, self.count))
+            return fill_room(told, ContextRoom(self.tokens, self.count))
         # Where nothing fits on those days, what was said on others may still answer.
         return self._fill(thing, span) or self._fill(thing)
 
@@ -96,15 +96,15 @@ class _ContextSearch:
     def _fill(self, question: str, span: DateRange | None = None) -> list[Hit]:
         """Fill the room with hits, and with what was said around the best where they leave some."""
         evidence = find_evidence(question, self._search(question, span), self.known)
-        sure = confidence(question, evidence, is_dated=span is not None)
+        sure = estimate_confidence(question, evidence, is_dated=span is not None)
         # Decided once for the whole question: a passage that fits weakly beside one that fits well
         # is often the second half of an answer, and alone it is noise.
         room = ContextRoom(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
         others = (hit for hit in shown if not _only_asks(hit))
-        filled = fill(self._with_answers(question, chain(best, others)), room)
-        return fill(self._surroundings(question, best), room, filled)
+        filled = fill_room(self._with_answers(question, chain(best, others)), room)
+        return fill_room(self._surroundings(question, best), room, filled)
 
     def _search(self, question: str, span: DateRange | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.

@@ -30,13 +30,13 @@ from turnleaf.core.learning.extraction import (
     KNOWN_TOKENS,
     TranscriptMessage,
     Window,
-    answer_schema,
-    requests,
+    make_answer_schema,
+    make_requests,
 )
 from turnleaf.core.learning.findings import choose_candidates, find_stated
 from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.reconciling import find_same
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.messages import Message, NewMessage, TreeNode
 from turnleaf.core.room import Room
 from turnleaf.core.secrets import mask_fact, mask_secrets
@@ -244,7 +244,7 @@ class Importer:
     def _note_memory(self, found: FoundMemory, time: datetime) -> None:
         said_at = found.time or time
         memory = Memory(
-            content_id(found.text), found.text, said_at, said_at, found.category, ORIGIN
+            make_content_id(found.text), found.text, said_at, said_at, found.category, ORIGIN
         )
         self._memories.setdefault(found.text, memory)
 
@@ -395,11 +395,11 @@ class ImportLearning:
             if one.trust in CONTEXT_TRUSTS and not one.is_hidden
         ]
         window = Window(getattr(self.model, "context_window", None))
-        return requests(said, known, window, zone=self.now().tzinfo)
+        return make_requests(said, known, window, zone=self.now().tzinfo)
 
     def _ask(self, key: str, request: ExtractionRequest, known: Sequence[Memory]) -> int:
         """Ask the model for the facts in a portion; return how many wait now that did not."""
-        answer = self.model.generate_json(request.system, request.text, answer_schema())
+        answer = self.model.generate_json(request.system, request.text, make_answer_schema())
         said = request.portion.said
         reading = read_answer(answer, said, known)
         return sum(self._propose(key, one, said[one.message]) for one in reading.proposals)
@@ -420,6 +420,6 @@ class ImportLearning:
             source=Source(quote, key, said.time, trust="user"),
             slot=found.slot,
             until=found.until,
-            memory_id=content_id(content),
+            memory_id=make_content_id(content),
         )
         return added is not None

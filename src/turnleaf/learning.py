@@ -21,8 +21,8 @@ from turnleaf.core.learning.extraction import (
     Proposal,
     TranscriptMessage,
     Window,
-    answer_schema,
-    requests,
+    make_answer_schema,
+    make_requests,
 )
 from turnleaf.core.learning.findings import Finding, find_facts, make_finding
 from turnleaf.core.learning.proposals import AnswerReading, ProposalDesk, read_answer
@@ -36,7 +36,7 @@ from turnleaf.core.learning.reconciling import (
     says_same,
 )
 from turnleaf.core.learning.requests import find_meant, find_request
-from turnleaf.core.learning.slots import Correction, category_of, value_key
+from turnleaf.core.learning.slots import Correction, choose_category, make_value_key
 from turnleaf.core.memories import Memory
 from turnleaf.core.room import LEARNED
 from turnleaf.core.search.message_filters import ACCEPTED
@@ -166,7 +166,7 @@ class _RuleDecisions:
         stated = found.statement
         if not stated.is_weak:
             return True
-        value = value_key(stated.value)
+        value = make_value_key(stated.value)
         statement = f"{stated.slot}|{stated.subject}|{stated.kind}|{value}"
         if statement in self.seen_before:
             return True
@@ -211,7 +211,7 @@ class _RuleDecisions:
             conversation=self.key,
             content=found.content,
             quote=mask_secrets(found.quote, said.queued.message.text),
-            category=category_of(found.statement, used),
+            category=choose_category(found.statement, used),
             slot=found.statement.slot,
             until=found.until,
             target=target,
@@ -383,17 +383,17 @@ class Extraction:
         known, found = self.stores.facts.get_all(), tuple[Proposal, ...]()
         window = Window(getattr(model, "context_window", None))
         zone, earlier = self.now().tzinfo, self._find_earlier(batch)
-        for request in requests(said, known, window, earlier=earlier, zone=zone):
+        for request in make_requests(said, known, window, earlier=earlier, zone=zone):
             try:
                 # Not an error: past the cap rules have learned already, and the messages are done.
                 if not self._may_ask(batch.key, settings, model):
                     break
-                answer = model.generate_json(request.system, request.text, answer_schema())
+                answer = model.generate_json(request.system, request.text, make_answer_schema())
                 reading = read_answer(answer, request.portion.said, known)
             except ModelError as error:
                 return _ModelFindings(found, _make_unread(request, error), error)
             self._note_reading(reading, model)
-            found += tuple(map(request.portion.place, reading.proposals))
+            found += tuple(map(request.portion.renumber, reading.proposals))
         return _ModelFindings(found)
 
     def _find_earlier(self, batch: Batch) -> list[TranscriptMessage]:

@@ -13,10 +13,10 @@ from turnleaf.core import markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.drafts import merge_saves
 from turnleaf.core.languages.language import DEFAULT, detect_language
-from turnleaf.core.languages.replies import choose_words, openings, translate, words_in
+from turnleaf.core.languages.replies import choose_words, find_replies, list_openings, translate
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
 from turnleaf.core.learning.requests import find_meant, find_request, is_everything, may_ask
 from turnleaf.core.memories import Memory
@@ -114,7 +114,9 @@ def find_confirmed(text: str, history: Sequence[Message]) -> str:
     asked = next((one.text for one in reversed(history) if one.role == "assistant"), "")
     # Only right after the question, so that "yes" means nothing else. No secret has to wait
     # anywhere: what is confirmed is read from the conversation.
-    if not any(opening in simplify(asked) for opening in map(simplify, openings(REPLIES, "keep"))):
+    if not any(
+        opening in simplify(asked) for opening in map(simplify, list_openings(REPLIES, "keep"))
+    ):
         return ""
     return next((one.text for one in reversed(history) if one.role == "user"), "")
 
@@ -287,7 +289,7 @@ class _Commands:
             # What rules have read is a decision or a fact by now, and is found there.
             if queued.is_read_by_rules:
                 continue
-            said = [one.content for one in sure_facts(message.text, self.now)]
+            said = [one.content for one in find_sure_facts(message.text, self.now)]
             facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
             if found := find_meant(wanted, facts):
                 self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())
@@ -340,7 +342,7 @@ def remember_fact(memory: Facts, content: str, category: str | None = None) -> R
     except MemoryFull as error:
         memory.check_room_for(content)  # What no memory could hold is refused as that.
         words = choose_words(content, REPLIES)
-        if error.remedy is None or words == words_in(DEFAULT, REPLIES):
+        if error.remedy is None or words == find_replies(DEFAULT, REPLIES):
             raise
         raise MemoryFull(words["filled"].format(error.remedy), error.remedy) from error
 

@@ -12,7 +12,7 @@ from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.reconciling import find_names, holds_words
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import TRUSTED
-from turnleaf.core.prompt.context import is_answer, place_of, shorten
+from turnleaf.core.prompt.context import find_place, is_answer, shorten
 from turnleaf.core.recall.judging import (
     PassageReading,
     find_statements,
@@ -23,16 +23,16 @@ from turnleaf.core.recall.questions import (
     asks,
     ends_asking,
     find_aliases,
-    meanings,
+    find_person,
+    find_words_for,
+    load_meanings,
     read_question,
-    who_is,
-    words_for,
 )
 from turnleaf.core.recall.romanization import spell_names_alike
 from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.message_filters import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
-from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.core.search.terms import list_terms, parse_query, simplify
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.store.ambient import local_day
 
@@ -107,7 +107,7 @@ class QuoteSearch:
     def _find_days(self, text: str, history: Sequence[Message]) -> tuple[Hit, ...]:
         """Return what was noted and said on the days that a question names, in order."""
         found = find_context(text, self.passages, self.today, reader=self.reader, history=history)
-        return tuple(sorted(filter(_may_be_quoted, found), key=place_of))[: 2 * MOST_QUOTES]
+        return tuple(sorted(filter(_may_be_quoted, found), key=find_place))[: 2 * MOST_QUOTES]
 
     def _search(self, text: str, question: Question, history: Sequence[Message]) -> list[Hit]:
         """Return all that shares words, meanings of words, or its meaning with a question.
@@ -125,13 +125,13 @@ class QuoteSearch:
         found: dict[object, Hit] = {}
         for hit in chain.from_iterable(zip_longest(*searches)):
             if hit is not None:
-                found.setdefault(place_of(hit), hit)
+                found.setdefault(find_place(hit), hit)
         return [one for one in found.values() if _may_be_quoted(one) and one.text not in known]
 
 
 def list_names(facts: Iterable[Memory]) -> Names:
     """Return the names that facts tell, in lower case, each with whose it is."""
-    return frozenset((name, who_is(one.key)) for name, one in find_names(facts).items())
+    return frozenset((name, find_person(one.key)) for name, one in find_names(facts).items())
 
 
 def quote_statements(text: str, history: Sequence[Message], judge: Judge) -> tuple[Hit, ...]:
@@ -148,8 +148,8 @@ def quote_documents(text: str, documents: Iterable[Document]) -> tuple[Hit, ...]
     if chosen:
         return chosen
     wanted = frozenset(parse_query(text).terms)
-    shared = sorted(lines, key=lambda hit: -len(wanted.intersection(terms(hit.text))))
-    return tuple(hit for hit in shared[:MOST_QUOTES] if wanted.intersection(terms(hit.text)))
+    shared = sorted(lines, key=lambda hit: -len(wanted.intersection(list_terms(hit.text))))
+    return tuple(hit for hit in shared[:MOST_QUOTES] if wanted.intersection(list_terms(hit.text)))
 
 
 def _choose(
@@ -216,9 +216,9 @@ def _may_be_quoted(hit: Hit) -> bool:
 
 def _widen(question: Question) -> str:
     """Return all words for what a question speaks of, as a query."""
-    own = (meanings()[name] for thing in question.things for name in sorted(thing.meanings))
+    own = (load_meanings()[name] for thing in question.things for name in sorted(thing.meanings))
     words = (word for one in own for part in (one.words, one.kinds, one.near) for word in part)
-    people = (word for who in sorted(question.people) for word in words_for(who))
+    people = (word for who in sorted(question.people) for word in find_words_for(who))
     return " ".join(dict.fromkeys((*people, *question.names, *words)))[:_QUERY_CHARS]
 
 

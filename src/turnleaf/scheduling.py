@@ -13,7 +13,7 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Protocol, Self
 
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.schedules import LEASE, checked_deliver, find_next_moment
+from turnleaf.core.schedules import LEASE, check_deliver, find_next_moment
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store.announcements import ProblemLog
 from turnleaf.turn import Done
@@ -259,7 +259,7 @@ class Runner:
 
     def _find_delivery(self, schedule: Schedule) -> Deliver:
         # Whoever wrote it into the file may have named a place outside of ours.
-        checked_deliver(schedule.deliver)
+        check_deliver(schedule.deliver)
         if schedule.kind not in self._deliver:
             message = f"cannot deliver to {schedule.kind}; that needs {TAKES[schedule.kind]}"
             raise InvalidInput(message)

@@ -19,8 +19,8 @@ from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.loading import load_data
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
-from turnleaf.core.prompt.builders import FactForm, stamped_page, without_stamp
-from turnleaf.core.schedules import checked_deliver
+from turnleaf.core.prompt.builders import FactForm, stamp_page, strip_stamp
+from turnleaf.core.schedules import check_deliver
 from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import dumps
@@ -141,7 +141,7 @@ class MemoryTools:
         """Return the whole memory as it is read by a model that may change it."""
         form = FactForm(checked_zone(local_zone()), has_ids=True)
         memory = self.stores.facts.view()
-        return stamped_page(memory.page, tuple(memory.facts), form)
+        return stamp_page(memory.page, tuple(memory.facts), form)
 
     def append(self, arguments: Arguments) -> Result:
         """Save a fact."""
@@ -191,7 +191,7 @@ class MemoryTools:
         memory_id = _need(arguments, "id")
         facts = {fact.id: fact for fact in self.stores.facts.get_all()}
         # Models copy the day and the id of a fact together with its words.
-        content = without_stamp(_need(arguments, "content"), set(facts))
+        content = strip_stamp(_need(arguments, "content"), set(facts))
         before = facts.get(memory_id)
         if before is None:
             raise _make_unknown(memory_id)
@@ -296,7 +296,7 @@ class MemoryTools:
 
     def _save(self, given: str, category: str | None, tool: str) -> Result:
         facts = self.stores.facts.get_all()
-        text = without_stamp(given, {fact.id for fact in facts})
+        text = strip_stamp(given, {fact.id for fact in facts})
         self.stores.facts.check_room_for(text)
         content = self._mask(text)
         heading = category and mask_secrets(category, self.turn.said)
@@ -317,7 +317,7 @@ class MemoryTools:
 
     def _mask(self, text: str) -> str:
         """Return a fact without its secrets; refuse one that says nothing else."""
-        content = mask_fact(memories.checked_content(text), self.turn.said)
+        content = mask_fact(memories.check_content(text), self.turn.said)
         if not content:
             raise InvalidInput(ONLY_SECRET)
         return content
@@ -342,7 +342,7 @@ class MemoryTools:
 
     def _refuse_other_channels(self, deliver: str) -> None:
         """Refuse results to where the memory is not shared already; a user may name any place."""
-        kind, _, channel = checked_deliver(deliver).partition(":")
+        kind, _, channel = check_deliver(deliver).partition(":")
         if kind != "slack":
             return
         listed = self.stores.settings.slack_allowed_channels or ""
@@ -447,7 +447,7 @@ def _make_unknown(memory_id: str) -> NotFound:
 def _describe_fact(memory: Memory) -> Result:
     record = memories.to_json(memory)
     # A fact that a model reads must not be able to pose as something else, here as in a prompt.
-    record["content"] = escaping.passage(memory.content)
+    record["content"] = escaping.escape_passage(memory.content)
     return {key: record[key] for key in FACT_KEYS if key in record}
 
 
@@ -473,19 +473,19 @@ def _note_masked(arguments: Arguments, given: Mapping[str, str]) -> Result:
 
 def _shorten(text: str) -> str:
     shown = text if len(text) <= RUN_CHARS else f"{text[:RUN_CHARS]} …"
-    return escaping.passage(shown)
+    return escaping.escape_passage(shown)
 
 
 def _describe_hit(hit: Hit) -> Result:
     record = {
-        "text": escaping.passage(hit.text),
+        "text": escaping.escape_passage(hit.text),
         "source": hit.source,
         "date": hit.date,
         "id": hit.id,
         "conversation": hit.conversation,
-        "speaker": hit.speaker and escaping.passage(hit.speaker),
+        "speaker": hit.speaker and escaping.escape_passage(hit.speaker),
         "score": round(hit.score, 3),
         "trust": None if hit.trust in TRUSTED else hit.trust,
-        "note": hit.note and escaping.passage(hit.note),
+        "note": hit.note and escaping.escape_passage(hit.note),
     }
     return {key: value for key, value in record.items() if value is not None}

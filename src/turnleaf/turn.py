@@ -21,7 +21,7 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.prompt import composer as composing
-from turnleaf.core.prompt.builders import FactForm, ends_of
+from turnleaf.core.prompt.builders import FactForm, cut_to_ends
 from turnleaf.core.prompt.citations import (
     WITH_MARKS,
     Citations,
@@ -31,13 +31,13 @@ from turnleaf.core.prompt.citations import (
     name_passage,
 )
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
-from turnleaf.core.prompt.escaping import passage
-from turnleaf.core.room import LEARNED, Room, room_for
-from turnleaf.core.search.message_filters import note_newer, reason_of
+from turnleaf.core.prompt.escaping import escape_passage
+from turnleaf.core.room import LEARNED, Room, find_room
+from turnleaf.core.search.message_filters import make_reason, note_newer
 from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
 from turnleaf.core.serialization import to_millisecond
-from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
-from turnleaf.core.window import before_again, within_limits
+from turnleaf.core.tokens import count_content_chars, find_prompt_budget, has_room_for_tools
+from turnleaf.core.window import drop_repeated, trim_to_limits
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm.answers import find_judge
 from turnleaf.memory_commands import (
@@ -214,7 +214,7 @@ class Turn:
         self._sources: dict[str, str] = {}
         self._marks = MarkRemover(())
         settings, window = context.settings, context.context_window
-        self._max_tokens = prompt_budget(settings.prompt_max_tokens, window)
+        self._max_tokens = find_prompt_budget(settings.prompt_max_tokens, window)
         self._has_tools = self._may_use_tools(settings, window)
         self._composer = self._make_composer()
         self._done = CommandResult()
@@ -355,7 +355,7 @@ class Turn:
             composing.SYSTEM_PROMPT,
             composing.WITH_TOOLS if self._has_tools else "",
             WITH_MARKS if has_memory else "",
-            f"{composing.STANDING}\n{passage(standing)}" if standing else "",
+            f"{composing.STANDING}\n{escape_passage(standing)}" if standing else "",
             self._asked.instructions,
         )
         system = "\n\n".join(filter(None, parts))
@@ -432,7 +432,7 @@ class Turn:
         if chars < self._max_tokens * CERTAIN_SHARE:
             return None
         hits = self._own.stores.passages.search(
-            ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
+            cut_to_ends(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
         )
         # Backwards, so that of several hits of one fact the best remains.
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}
@@ -441,7 +441,7 @@ class Turn:
         """Whether one more fact could be learned."""
         settings = self._own.settings
         limits = Room(settings.memory_max_items, settings.memory_max_chars)
-        return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
+        return (find_room(LEARNED, limits) - Room.of(facts)).items > 0
 
     def _find_hits(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
         """Return what the model that answers is given; without a model, what is quoted."""
@@ -508,7 +508,7 @@ class Turn:
         own = self._own
         if self._asked.after is None:
             said = self._read_window()
-            history = before_again(said, self._text if self._is_again else None)
+            history = drop_repeated(said, self._text if self._is_again else None)
         else:
             history = self._history_until(self._asked.after)
         silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
@@ -531,7 +531,7 @@ class Turn:
             shown = self._own.stores.conversations.messages(self._key, before=before, limit=limit)
             said = [*(one.message for one in shown if not one.is_hidden), *said]
             before = shown[0].id if len(shown) == limit else None
-        return within_limits(said, limit, settings.conversation_max_chars, _count_chars)
+        return trim_to_limits(said, limit, settings.conversation_max_chars, _count_chars)
 
     def _is_sent_again(self) -> bool:
         """Whether whoever keeps the conversation does not know its last answer."""
@@ -663,7 +663,7 @@ class Turn:
         self._ids = self._add(self._describe_exchange(said, answered, status))
         # The request itself repeats what is to be forgotten.
         for fact in self._done.removed if own.stores.conversations.keeps_everything else ():
-            own.stores.conversations.hide(self._key, [self._started], reason_of(fact.id))
+            own.stores.conversations.hide(self._key, [self._started], make_reason(fact.id))
 
     def _describe_exchange(
         self, said: Message, answered: Message | None, status: str
@@ -722,7 +722,7 @@ class Turn:
             return [one.message for one in shown if one.id > after]
         last = conversations.messages(self._key, limit=MAX_EXCHANGE) if self._is_again else []
         said = [one.message for one in last]
-        return said[len(before_again(said, self._text)) :]
+        return said[len(drop_repeated(said, self._text)) :]
 
     def _describe_prompt(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""
@@ -772,7 +772,7 @@ def _find_saved(result: str) -> list[str]:
 
 
 def _count_chars(message: Message) -> int:
-    return content_chars(message.content)
+    return count_content_chars(message.content)
 
 
 def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedelta) -> list[str]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from turnleaf.core.tokens import TOOLS_TOKENS, estimate, has_room_for_tools, prompt_budget
+from turnleaf.core.tokens import TOOLS_TOKENS, estimate, find_prompt_budget, has_room_for_tools
 from turnleaf.tools import list_specs
 
 
@@ -15,7 +15,7 @@ from turnleaf.tools import list_specs
     [(None, 32_000), (200_000, 32_000), (8_192, 4_944), (4_096, 1_872), (2_048, 1_536)],
 )
 def test_a_prompt_leaves_room_for_tools_and_an_answer(window: int | None, budget: int) -> None:
-    assert prompt_budget(32_000, window) == budget
+    assert find_prompt_budget(32_000, window) == budget
 
 
 def test_the_tools_take_no_more_than_is_kept_for_them() -> None:

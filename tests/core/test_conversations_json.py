@@ -24,7 +24,7 @@ records = st.builds(
 
 def write_file(all_of_them: dict[str, StoredConversation]) -> str:
     lines = (
-        conversations_json.line(key, conversations_json.dump(record))
+        conversations_json.write_line(key, conversations_json.dump(record))
         for key, record in all_of_them.items()
     )
     return conversations_json.assemble(lines).decode()
@@ -68,12 +68,12 @@ def test_a_layout_that_somebody_else_gave_it_is_read_as_well(
 @thorough
 @given(records)
 def test_the_last_update_is_read_without_the_messages(record: StoredConversation) -> None:
-    assert conversations_json.updated_at(conversations_json.dump(record)) == record.updated_at
+    assert conversations_json.read_updated_at(conversations_json.dump(record)) == record.updated_at
 
 
 def test_the_last_update_is_read_whatever_the_order_of_keys() -> None:
     text = '{"messages": [], "updatedAt": "2026-03-01T08:30:00Z", "createdAt": "2026-03-01"}'
-    assert conversations_json.updated_at(text) == MOMENT
+    assert conversations_json.read_updated_at(text) == MOMENT
 
 
 def test_a_conversation_is_written_as_the_requirements_say() -> None:

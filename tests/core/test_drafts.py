@@ -189,7 +189,7 @@ def put(draft: Draft, text: str, first: int = 1) -> list[FileChange]:
 def undo_put(draft: Draft, made: list[FileChange], version: str, history: list[FileChange]) -> None:
     """Take a whole text back; versions are named by the texts themselves."""
     texts = TextHistory(draft.kind, history, MOMENT)
-    saved = texts.as_saved(draft.text, version, made[0])
+    saved = texts.find_as_saved(draft.text, version, made[0])
     draft.undo_put(made[::-1], made[0].reversal(), saved)
 
 

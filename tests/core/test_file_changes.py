@@ -106,7 +106,7 @@ class VirtualFile:
         return self.text
 
     def undo(self) -> None:
-        change, *_ = changes.undoable(self.history)
+        change, *_ = changes.find_undoable(self.history)
         self._commit(lambda draft: draft.undo(change, change.reversal()))
 
     def put(self, text: str) -> str:
@@ -369,14 +369,14 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
     desk = VirtualFile()
     desk.add("a")
     desk.put(f"{desk.text.replace('fact a', '燈')}- typed\n")
-    assert [change.n for change in changes.undoable(desk.history)] == [4, 3, 2]
+    assert [change.n for change in changes.find_undoable(desk.history)] == [4, 3, 2]
     assert [changes.is_undoable(change, desk.history) for change in desk.history] == [True] * 4
     done = FileChange(n=5, time=MOMENT, op="undo", file="f", undoes=2)
     history = [*desk.history, done]
     assert changes.find_undone(history) == {2, 3, 4}
-    assert [change.n for change in changes.undoable(history)] == [1]
+    assert [change.n for change in changes.find_undoable(history)] == [1]
     assert [changes.is_undoable(change, history) for change in history] == [True, *[False] * 4]
-    assert changes.can_be_undone(history) == {history[0].n}
+    assert changes.find_undoable_numbers(history) == {history[0].n}
 
 
 def test_a_fact_typed_again_by_hand_stays() -> None:
@@ -417,9 +417,9 @@ def test_the_newest_change_is_undone_first() -> None:
     desk.add("a")
     desk.update("a", "newer")
     desk.delete("a")
-    assert [change.op for change in changes.undoable(desk.history)] == ["delete"]
+    assert [change.op for change in changes.find_undoable(desk.history)] == ["delete"]
     done = FileChange(n=4, time=MOMENT, op="undo", file="f", undoes=3)
-    assert [change.op for change in changes.undoable([*desk.history, done])] == ["update"]
+    assert [change.op for change in changes.find_undoable([*desk.history, done])] == ["update"]
 
 
 def test_what_a_person_removed_can_be_undone_and_what_we_mended_cannot() -> None:
@@ -427,13 +427,13 @@ def test_what_a_person_removed_can_be_undone_and_what_we_mended_cannot() -> None
     buffer = desk.add("a")
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
-    assert [change.id for change in changes.undoable(desk.history)] == ["b"]
+    assert [change.id for change in changes.find_undoable(desk.history)] == ["b"]
     desk.save(desk.without(desk.text, "a") + "\nmore prose\n")
-    assert [ids(change.removed) for change in changes.undoable(desk.history)] == [["a"]]
+    assert [ids(change.removed) for change in changes.find_undoable(desk.history)] == [["a"]]
 
 
 def test_nothing_on_record_is_nothing_to_undo() -> None:
-    assert changes.undoable([]) == []
+    assert changes.find_undoable([]) == []
 
 
 DEEDS = st.lists(st.sampled_from(["add", "add", "add", "update", "delete"]), min_size=1, max_size=8)

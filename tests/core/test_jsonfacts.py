@@ -14,7 +14,7 @@ from tests.strategies import MOMENT, contents, facts, texts, thorough
 from tests.tables import each
 from turnleaf.core import jsonfacts
 from turnleaf.core.jsonfacts import JsonPage
-from turnleaf.core.memories import Memory, content_id, to_json
+from turnleaf.core.memories import Memory, make_content_id, to_json
 from turnleaf.core.pages import Splice
 from turnleaf.errors import CorruptFile
 
@@ -96,7 +96,7 @@ def test_a_file_after_a_change_is_what_its_text_says(
     page = parse(render(NEW, *all_of_them))
     fact = page.facts[number % len(page.facts)]
     for splice in (page.insert(memory), page.replace(fact, memory), page.remove(fact)):
-        after = page.after(splice, MOMENT)
+        after = page.with_splice(splice, MOMENT)
         assert after.text == page.apply(splice)
         assert after == parse(after.text)
 
@@ -128,7 +128,7 @@ def test_keys_that_we_do_not_know_stay(extra: dict[str, Any], content: str) -> N
 
 def test_a_record_typed_by_hand_may_lack_its_id_and_times() -> None:
     (memory,) = memories('[{"content": "typed"}]')
-    assert memory == Memory(content_id("typed"), "typed", MOMENT, MOMENT)
+    assert memory == Memory(make_content_id("typed"), "typed", MOMENT, MOMENT)
 
 
 def test_records_of_one_id_are_told_apart_by_counting() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from turnleaf.core.keys import MAX_KEY_CHARS, checked_key, cli_key, schedule_key, slack_key
+from turnleaf.core.keys import MAX_KEY_CHARS, check_key, cli_key, schedule_key, slack_key
 from turnleaf.errors import InvalidInput
 
 
@@ -32,7 +32,7 @@ def test_a_schedule_is_named_by_its_id() -> None:
 
 @pytest.mark.parametrize("key", ["../../etc/passwd", "a/b\\c", "名字", "x" * MAX_KEY_CHARS, "a b"])
 def test_whatever_is_text_is_just_a_name(key: str) -> None:
-    assert checked_key(key) == key
+    assert check_key(key) == key
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_whatever_is_text_is_just_a_name(key: str) -> None:
 )
 def test_what_is_no_name_is_refused(key: str, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
-        checked_key(key)
+        check_key(key)
 
 
 def test_a_slack_time_that_is_no_text_is_refused() -> None:

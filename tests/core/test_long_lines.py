@@ -39,10 +39,10 @@ READ = {
     "secrets": 'secrets.mask_secrets("password is " * (N // 500) + " " * (N // 5))',
     "invisible characters": 'secrets.mask_secrets("\\u200b" * (N // 5) + "password is hunter2")',
     "accents": 'terms.find_places("a" + "\\u0301" * N + "!", {"b"})',
-    "sentences": 'passages.pieces("a" * N + "\\n" * N)',
+    "sentences": 'passages.cut_pieces("a" * N + "\\n" * N)',
     "times": 'date_ranges.find_date_range("since Monday " * 100 + " " * N, date(2026, 11, 16))',
     "tokens": 'tokens.estimate("哈 " * (N // 5))',
-    "terms": 'terms.terms("a-" * N)',
+    "terms": 'terms.list_terms("a-" * N)',
 }
 
 

@@ -17,7 +17,7 @@ from tests.strategies import MOMENT, categories, contents, facts, pages, thoroug
 from tests.tables import each
 from turnleaf.core import markdown
 from turnleaf.core.markdown import BOM, MarkdownFact, MarkdownPage
-from turnleaf.core.memories import Memory, checked_category, content_id
+from turnleaf.core.memories import Memory, check_category, make_content_id
 from turnleaf.core.pages import Splice
 from turnleaf.errors import InvalidInput
 
@@ -203,12 +203,12 @@ def test_what_we_wrote_carries_id_times_and_origin_in_an_invisible_comment() -> 
 
 def test_a_fact_typed_by_hand_gets_its_id_from_its_content() -> None:
     (fact,) = parse("- typed\n").facts
-    assert fact.memory == Memory(content_id("typed"), "typed", MOMENT, MOMENT)
+    assert fact.memory == Memory(make_content_id("typed"), "typed", MOMENT, MOMENT)
 
 
 def test_facts_of_one_id_are_told_apart_by_counting() -> None:
     page = parse("- x <!-- turnleaf id=a -->\n- y <!-- turnleaf id=a -->\n- same\n- same\n")
-    same = content_id("same")
+    same = make_content_id("same")
     assert [fact.memory.id for fact in page.facts] == ["a", "a-2", same, f"{same}-2"]
 
 
@@ -352,7 +352,7 @@ def test_adding_touches_no_other_line_and_no_other_fact(
     text: str, content: str, category: str | None
 ) -> None:
     page = parse(text)
-    memory = Memory("fresh", content, MOMENT, MOMENT, check_category(category), "user")
+    memory = Memory("fresh", content, MOMENT, MOMENT, keep_category(category), "user")
     after = insert(text, memory)
     head, tail = count_shared(text, after)
     assert head + tail >= len(text)
@@ -363,9 +363,10 @@ def test_adding_touches_no_other_line_and_no_other_fact(
     assert others == list_facts(page)
 
 
-def check_category(category: str | None) -> str | None:
+def keep_category(category: str | None) -> str | None:
+    """Return a category, or None for one that is refused."""
     try:
-        return checked_category(category)
+        return check_category(category)
     except InvalidInput:
         return None
 
@@ -460,7 +461,7 @@ def test_putting_back_what_was_removed_gives_back_every_byte(text: str, number: 
 def test_taking_back_what_was_added_gives_back_every_byte(
     text: str, content: str, category: str | None
 ) -> None:
-    memory = Memory("fresh", content, MOMENT, MOMENT, check_category(category), "user")
+    memory = Memory("fresh", content, MOMENT, MOMENT, keep_category(category), "user")
     page = parse(text)
     assert apply_and_undo(page, page.insert(memory)) == text
 
@@ -498,7 +499,7 @@ def test_a_page_after_any_change_of_its_lines_is_what_its_text_says(
     page = parse(text)
     took = page.lines[start : start + count]
     splice = Splice(min(start, len(page.lines)), tuple(took), tuple(parse(other).lines))
-    assert page.after(splice, MOMENT) == parse(page.apply(splice))
+    assert page.with_splice(splice, MOMENT) == parse(page.apply(splice))
 
 
 @thorough
@@ -516,7 +517,7 @@ def test_a_page_after_changes_of_its_facts_is_what_its_text_says(
             splice = page.insert(memory)
         else:
             splice = page.replace(fact, memory) if op == "update" else page.remove(fact)
-        page, written = page.after(splice, MOMENT), page.apply(splice)
+        page, written = page.with_splice(splice, MOMENT), page.apply(splice)
         assert page.text == written
         assert page == parse(written)
 
@@ -525,7 +526,7 @@ def test_a_page_after_changes_of_its_facts_is_what_its_text_says(
 @given(pages())
 def test_a_page_saved_at_another_time_is_what_its_text_says(text: str) -> None:
     later = MOMENT + timedelta(days=1)
-    assert parse(text).at_time(later) == markdown.parse(text, later)
+    assert parse(text).with_time(later) == markdown.parse(text, later)
 
 
 # Ids
@@ -542,7 +543,7 @@ def test_ids_are_the_same_after_a_restart_and_in_any_order(
     page = parse(text)
     expected = {memory.id: memory.content for memory in memories}
     assert {fact.memory.id: fact.memory.content for fact in page.facts} == expected
-    raws = [page.raw(fact) for fact in page.facts]
+    raws = [page.get_raw(fact) for fact in page.facts]
     random.shuffle(raws)  # type: ignore[attr-defined]
     shuffled = parse("".join(raws))
     assert {fact.memory.id: fact.memory.content for fact in shuffled.facts} == expected

@@ -13,11 +13,11 @@ from turnleaf.core import memories
 from turnleaf.core.memories import (
     MAX_CATEGORY_CHARS,
     Memory,
-    checked_category,
-    checked_content,
+    check_category,
+    check_content,
     contains,
-    content_id,
-    unique_id,
+    make_content_id,
+    make_unique_id,
 )
 from turnleaf.errors import InvalidInput
 
@@ -75,7 +75,7 @@ def test_any_fact_comes_back_from_json(memory: Memory) -> None:
 
 @pytest.mark.parametrize("content", ["x", "../../x", "  x  ", "a\nb", "\ufeff", "🙂", "x" * 10**6])
 def test_any_text_can_be_a_fact(content: str) -> None:
-    assert checked_content(content) == content
+    assert check_content(content) == content
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_any_text_can_be_a_fact(content: str) -> None:
 )
 def test_what_no_text_file_can_hold_is_refused(content: object, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
-        checked_content(content)
+        check_content(content)
 
 
 @pytest.mark.parametrize(
@@ -115,36 +115,36 @@ def test_what_no_text_file_can_hold_is_refused(content: object, problem: str) ->
 def test_a_category_is_what_can_stand_in_a_heading(
     category: str | None, heading: str | None
 ) -> None:
-    assert checked_category(category) == heading
+    assert check_category(category) == heading
 
 
 @pytest.mark.parametrize("category", ["x" * 101, "a\0", "\ud800"])
 def test_what_cannot_stand_in_a_heading_is_refused(category: str) -> None:
     with pytest.raises(InvalidInput, match="a category"):
-        checked_category(category)
+        check_category(category)
 
 
 @thorough
 @given(texts)
 def test_a_category_that_was_checked_stays_as_it_is(text: str) -> None:
     try:
-        heading = checked_category(text)
+        heading = check_category(text)
     except InvalidInput:
         return
-    assert checked_category(heading) == heading
+    assert check_category(heading) == heading
 
 
 @thorough
 @given(texts, st.lists(st.sampled_from(["a", "a-2", "a-3", "b"])))
 def test_an_id_is_never_taken_twice(wanted: str, taken: list[str]) -> None:
-    assert unique_id(wanted, taken) not in taken
-    assert unique_id("a", ["a", "a-2"]) == "a-3"
-    assert unique_id("c", taken) == "c"
+    assert make_unique_id(wanted, taken) not in taken
+    assert make_unique_id("a", ["a", "a-2"]) == "a-3"
+    assert make_unique_id("c", taken) == "c"
 
 
 def test_what_says_the_same_has_the_same_name() -> None:
-    assert content_id("喜歡咖啡") == content_id("喜歡咖啡") != content_id("喜歡茶")
-    assert content_id("x").startswith("h")
+    assert make_content_id("喜歡咖啡") == make_content_id("喜歡咖啡") != make_content_id("喜歡茶")
+    assert make_content_id("x").startswith("h")
 
 
 @pytest.mark.parametrize(

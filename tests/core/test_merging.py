@@ -15,7 +15,7 @@ BASE = "# Memory\n\n- one\n- two\n- three\n"
 
 def carry_over(base: str, edited: str, onto: str) -> str:
     texts = (text.splitlines(keepends=True) for text in (base, edited, onto))
-    return "".join(markdown.carried_over(*texts))
+    return "".join(markdown.carry_over(*texts))
 
 
 documents = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=6).map("".join)

@@ -34,7 +34,8 @@ def conversations(**texts: list[str]) -> bytes:
         key: StoredConversation(MARCH, MARCH, make_messages(*some)) for key, some in texts.items()
     }
     return conversations_json.assemble(
-        conversations_json.line(key, conversations_json.dump(one)) for key, one in records.items()
+        conversations_json.write_line(key, conversations_json.dump(one))
+        for key, one in records.items()
     )
 
 
@@ -66,7 +67,9 @@ def test_an_empty_file_says_nothing_and_is_not_damaged() -> None:
 def test_a_message_without_a_time_has_that_of_its_conversation() -> None:
     record = {"createdAt": "2026-03-01T00:00:00.000Z", "updatedAt": "2026-03-02T00:00:00.000Z"}
     body = dumps(record | {"messages": [{"role": "user", "content": "x"}]})
-    older = read_conversations(conversations_json.assemble([conversations_json.line("a", body)]))
+    older = read_conversations(
+        conversations_json.assemble([conversations_json.write_line("a", body)])
+    )
     assert older.conversations == {"a": [Message("user", "x", MARCH + timedelta(days=1))]}
 
 

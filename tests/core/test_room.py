@@ -10,7 +10,7 @@ import pytest
 from tests.strategies import MOMENT
 from turnleaf.core.changes import Change, Source
 from turnleaf.core.memories import Memory
-from turnleaf.core.room import LEARNED, Room, check_capacity, check_reserve, find_weakest, room_for
+from turnleaf.core.room import LEARNED, Room, check_capacity, check_reserve, find_room, find_weakest
 from turnleaf.errors import MemoryFull
 
 
@@ -39,8 +39,8 @@ def make_addition(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str 
 def test_learning_may_take_all_but_twenty_places_or_a_fifth(
     limits: tuple[int, int], room: tuple[int, int]
 ) -> None:
-    assert room_for(LEARNED, Room(*limits)) == Room(*room)
-    assert room_for("user", Room(*limits)) == Room(*limits)
+    assert find_room(LEARNED, Room(*limits)) == Room(*room)
+    assert find_room("user", Room(*limits)) == Room(*limits)
 
 
 def test_what_would_take_the_free_room_is_refused() -> None:

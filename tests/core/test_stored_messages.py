@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.messages import ROLES, STATUSES, TRUSTS, Message, NewMessage, trust_by_role
+from turnleaf.core.messages import ROLES, STATUSES, TRUSTS, Message, NewMessage, find_trust
 from turnleaf.errors import InvalidInput
 
 SAID = Message("user", "你好")
@@ -32,7 +32,7 @@ def test_an_unknown_trust_is_refused(trust: str) -> None:
 
 
 def test_trust_follows_the_role_where_nobody_says_otherwise() -> None:
-    assert {role: trust_by_role(role) for role in ROLES} == {
+    assert {role: find_trust(role) for role in ROLES} == {
         "system": "tool",
         "developer": "tool",
         "user": "user",

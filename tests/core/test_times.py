@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import thorough
-from turnleaf.core.serialization import aware, from_iso, to_iso, to_millisecond
+from turnleaf.core.serialization import check_aware, from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 zones = st.integers(-12 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -84,6 +84,6 @@ def test_what_is_no_time_is_refused_with_an_example(text: str) -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     naive = datetime(2026, 3, 1)  # noqa: DTZ001 - that is what is refused
     with pytest.raises(InvalidInput, match="no time zone"):
-        aware(naive)
+        check_aware(naive)
     with pytest.raises(InvalidInput, match="aware datetime"):
         to_iso(naive)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.growth import grows_with_its_text
 from tests.strategies import AWKWARD, thorough
 from turnleaf.core.messages import Content, Message
-from turnleaf.core.tokens import content_chars, estimate, message_tokens
+from turnleaf.core.tokens import count_content_chars, count_message_tokens, estimate
 from turnleaf.store.vocabulary import counter
 
 ENGLISH = """\
@@ -197,34 +197,34 @@ def test_time_grows_no_faster_than_the_text(text: str) -> None:
 
 
 def test_a_message_costs_four_tokens_beside_its_text() -> None:
-    assert message_tokens(Message("user", "hi"), count_as_one) == 4 + 1
+    assert count_message_tokens(Message("user", "hi"), count_as_one) == 4 + 1
 
 
 def test_a_name_costs_its_text_and_one_more() -> None:
-    assert message_tokens(Message("user", "hi", name="ann"), count_as_one) == 5 + 2
+    assert count_message_tokens(Message("user", "hi", name="ann"), count_as_one) == 5 + 2
 
 
 def test_a_tool_call_costs_its_id_its_name_and_its_arguments() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     message = Message("assistant", None, tool_calls=[call])
-    assert message_tokens(message, count_as_one) == 4 + 3 + 3
+    assert count_message_tokens(message, count_as_one) == 4 + 3 + 3
 
 
 def test_a_custom_tool_call_costs_its_input() -> None:
     call = {"id": "c1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     message = Message("assistant", "one moment", tool_calls=[call])
-    assert message_tokens(message, count_as_one) == 5 + 3 + 3
+    assert count_message_tokens(message, count_as_one) == 5 + 3 + 3
 
 
 def test_a_tool_result_costs_the_id_of_its_call() -> None:
-    assert message_tokens(Message("tool", "7", tool_call_id="c1"), count_as_one) == 5 + 1
+    assert count_message_tokens(Message("tool", "7", tool_call_id="c1"), count_as_one) == 5 + 1
 
 
 def test_longer_arguments_cost_more() -> None:
     costs = []
     for arguments in ('{"q": "x"}', '{"q": "' + "word " * 50 + '"}'):
         call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-        costs.append(message_tokens(Message("assistant", None, tool_calls=[call]), estimate))
+        costs.append(count_message_tokens(Message("assistant", None, tool_calls=[call]), estimate))
     assert costs[1] - costs[0] >= 45
 
 
@@ -245,8 +245,8 @@ def test_longer_arguments_cost_more() -> None:
     ids=lambda value: value["type"] if isinstance(value, dict) else None,
 )
 def test_a_part_costs_its_text_or_a_fixed_number(part: dict[str, Any], tokens: int) -> None:
-    assert message_tokens(Message("user", [part]), count_as_one) == 4 + tokens
-    assert message_tokens(Message("user", [part, part]), count_as_one) == 4 + 2 * tokens
+    assert count_message_tokens(Message("user", [part]), count_as_one) == 4 + tokens
+    assert count_message_tokens(Message("user", [part, part]), count_as_one) == 4 + 2 * tokens
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_a_part_costs_its_text_or_a_fixed_number(part: dict[str, Any], tokens: i
     ],
 )
 def test_the_characters_of_a_content(content: Content, chars: int) -> None:
-    assert content_chars(content) == chars
+    assert count_content_chars(content) == chars
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
@@ -273,6 +273,7 @@ def test_a_role_is_one_token(role: str) -> None:
 def test_more_text_never_costs_less() -> None:
     words = ENGLISH.split(" ")
     costs = [
-        message_tokens(Message("user", " ".join(words[:n])), estimate) for n in range(len(words))
+        count_message_tokens(Message("user", " ".join(words[:n])), estimate)
+        for n in range(len(words))
     ]
     assert all(one <= other for one, other in pairwise(costs))

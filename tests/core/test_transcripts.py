@@ -13,8 +13,8 @@ from markdown_it.token import Token
 
 from turnleaf.core.conversation_formats import (
     Transcript,
-    file_name,
     from_json,
+    make_file_name,
     to_json,
     to_markdown,
 )
@@ -169,4 +169,4 @@ def test_json_is_read_back_as_it_was() -> None:
     ],
 )
 def test_a_file_is_named_by_day_and_title(title: str, name: str) -> None:
-    assert file_name(transcript(title=title), "md") == name
+    assert make_file_name(transcript(title=title), "md") == name

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import conversations, thorough
 from turnleaf.core.messages import Message
-from turnleaf.core.tokens import content_chars, estimate, message_tokens
-from turnleaf.core.window import newest_exchange, newest_within, within_limits
+from turnleaf.core.tokens import count_content_chars, count_message_tokens, estimate
+from turnleaf.core.window import count_newest_exchange, newest_within, trim_to_limits
 
 Cost = Callable[[Message], int]
 
@@ -21,11 +21,11 @@ def one(_: Message) -> int:
 
 
 def chars(message: Message) -> int:
-    return content_chars(message.content)
+    return count_content_chars(message.content)
 
 
 def tokens(message: Message) -> int:
-    return message_tokens(message, estimate)
+    return count_message_tokens(message, estimate)
 
 
 COSTS: tuple[Cost, ...] = (one, chars, tokens)
@@ -138,10 +138,10 @@ def test_what_is_left_fits_and_can_be_sent(
 def test_a_stored_conversation_keeps_its_newest_exchange_and_its_limits(
     messages: list[Message], max_turns: int, max_chars: int
 ) -> None:
-    kept = list(within_limits(messages, max_turns, max_chars, chars))
-    newest = newest_exchange(messages)
+    kept = list(trim_to_limits(messages, max_turns, max_chars, chars))
+    newest = count_newest_exchange(messages)
     by_turns = best(messages, max_turns, one, newest)
-    assert kept == best(by_turns, max_chars, chars, newest_exchange(by_turns))
+    assert kept == best(by_turns, max_chars, chars, count_newest_exchange(by_turns))
     assert kept[len(kept) - newest :] == messages[len(messages) - newest :]
     if len(kept) > max_turns or sum(map(chars, kept)) > max_chars:
         assert kept == best(messages, 0, one, newest)
@@ -150,12 +150,14 @@ def test_a_stored_conversation_keeps_its_newest_exchange_and_its_limits(
 @thorough
 @given(conversations(), st.integers(1, 12), st.integers(1, 4000))
 def test_trimming_twice_trims_once(messages: list[Message], max_turns: int, max_chars: int) -> None:
-    once = within_limits(messages, max_turns, max_chars, chars)
-    assert list(within_limits(once, max_turns, max_chars, chars)) == list(once)
+    once = trim_to_limits(messages, max_turns, max_chars, chars)
+    assert list(trim_to_limits(once, max_turns, max_chars, chars)) == list(once)
 
 
 def test_the_newest_exchange_begins_with_the_last_thing_that_a_user_said() -> None:
-    assert [newest_exchange(make_messages(each)) for each in ("uaua", "ucrar", "aa", "", "u")] == [
+    assert [
+        count_newest_exchange(make_messages(each)) for each in ("uaua", "ucrar", "aa", "", "u")
+    ] == [
         2,
         5,
         2,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.postgres import empty_database
-from turnleaf.core.memories import content_id
+from turnleaf.core.memories import make_content_id
 
 LAMP = "The living room lamp is called Ming"
 MING = "客廳的燈叫做小明"
@@ -419,7 +419,7 @@ def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) ->
             "undone: saving the whole text",
             f"restored {ming}: {MING}",
             f"changed back {lamp}: {LAMP}",
-            f"undone: no longer remembered {content_id('typed')}: typed",
+            f"undone: no longer remembered {make_content_id('typed')}: typed",
         ]
     )
     assert cli.contents() == [LAMP, MING]

@@ -31,7 +31,7 @@ def write_conversations(folder: Path, conversations: Mapping[str, Sequence[Messa
         for key, some in conversations.items()
     }
     lines = [
-        conversations_json.line(key, conversations_json.dump(record))
+        conversations_json.write_line(key, conversations_json.dump(record))
         for key, record in records.items()
     ]
     path = folder / "conversations.json"

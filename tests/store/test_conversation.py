@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import brief, conversations, thorough
 from turnleaf.core.messages import Message
-from turnleaf.core.tokens import message_tokens
+from turnleaf.core.tokens import count_message_tokens
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError
 from turnleaf.store import vocabulary
 from turnleaf.store.files.conversation import Conversation
@@ -38,7 +38,7 @@ def fill_conversation(messages: list[Message], prompt: str | None = None) -> Con
 
 
 def tokens(messages: list[Message]) -> int:
-    return sum(message_tokens(message, vocabulary.counter()) for message in messages)
+    return sum(count_message_tokens(message, vocabulary.counter()) for message in messages)
 
 
 def test_messages_stand_in_the_order_in_which_they_were_added() -> None:

@@ -20,8 +20,8 @@ from tests.store import others
 from tests.store.timed_place import KEY, START, TimedPlace
 from tests.strategies import brief, conversations
 from turnleaf.core.messages import Message
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
+from turnleaf.core.tokens import count_content_chars
+from turnleaf.core.window import trim_to_limits
 from turnleaf.errors import InvalidInput, SettingsError, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -119,7 +119,9 @@ def stamp_messages(messages: list[Message]) -> list[Message]:
 
 
 def cut(messages: list[Message], turns: int, chars: int) -> list[Message]:
-    return list(within_limits(messages, turns, chars, lambda one: content_chars(one.content)))
+    return list(
+        trim_to_limits(messages, turns, chars, lambda one: count_content_chars(one.content))
+    )
 
 
 ROUNDS = st.lists(conversations(), min_size=1, max_size=4)

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from tests.store.timed_place import KEY, TimedPlace, exchange
-from turnleaf.core.keys import EVERYONE, only
+from turnleaf.core.keys import EVERYONE, make_own_audience
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def test_a_database_of_version_1_is_upgraded_whole(older: TimedPlace) -> None:
     assert [one.message.text for one in store.messages("slack:1.2")] == ["x"]
     assert [(one.key, one.title, one.audience) for one in store.summaries()] == [
         (KEY, "客廳", EVERYONE),
-        ("slack:1.2", "x", only("slack:1.2")),
+        ("slack:1.2", "x", make_own_audience("slack:1.2")),
     ]
     assert store.figures().oldest == datetime(2026, 2, 1, 8, 30, tzinfo=UTC)
     assert min(store.add_messages(KEY, exchange("Q", "A"))) > 7

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from turnleaf.core.search.passages import of_day
+from turnleaf.core.search.passages import cut_day
 from turnleaf.errors import StorageError
 from turnleaf.store.files.daily import DailyLog
 
@@ -115,7 +115,7 @@ def test_a_note_s_source_is_not_searched(log: DailyLog) -> None:
     log.append("met Ann", source="cli:session-1")
     log.append("two\nlines", source="cli:session-1")
     text = (log.location / "2026-11-15.md").read_text("utf-8")
-    assert [one.text for one in of_day(text, DAY)] == [
+    assert [one.text for one in cut_day(text, DAY)] == [
         "23:59 met Ann",
         "23:59 two\nlines",
     ]

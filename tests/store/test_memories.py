@@ -24,7 +24,7 @@ from tests.counting import count_calls
 from tests.effort import sample
 from tests.store import others
 from tests.strategies import brief, contents, facts, tidy_pages
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.files import atomic
@@ -246,12 +246,12 @@ def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: StoreL
     wait_for_rest(*around)
     calls = count_calls(lambda: store.add("three"))
     assert calls["atomic._read"] == 1
-    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
+    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._make_page"))
     wait_for_rest(*around)
     store.get_all()
     calls = count_calls(store.get_all)
     assert not any(calls[name] for name in (READ, "atomic.read_from"))
-    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
+    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._make_page"))
 
 
 def test_a_save_of_an_editor_right_after_ours_is_seen(place: StoreLocation) -> None:
@@ -294,7 +294,7 @@ def test_changes_of_one_process_parse_the_file_once(place: StoreLocation) -> Non
 
     store.get_all()
     calls = count_calls(work)
-    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
+    assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._make_page"))
     assert store.get_all() == place.open().get_all()
 
 
@@ -580,9 +580,9 @@ def test_what_a_person_typed_is_a_fact(page: StoreLocation) -> None:
     page.edit("# Mine\n\n- typed by hand\n")
     store = page.open()
     assert [(memory.id, memory.content) for memory in store.get_all()] == [
-        (content_id("typed by hand"), "typed by hand")
+        (make_content_id("typed by hand"), "typed by hand")
     ]
-    store.update(content_id("typed by hand"), "changed")
+    store.update(make_content_id("typed by hand"), "changed")
     assert "# Mine\n\n- changed <!-- turnleaf id=" in page.data().decode()
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.strategies import MOMENT, brief, pages, tidy_pages
 from turnleaf.core import changes, jsonfacts, markdown
 from turnleaf.core.changes import Change
-from turnleaf.core.memories import content_id
+from turnleaf.core.memories import make_content_id
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -530,8 +530,8 @@ class Life:
 
     def _type_fact(self, text: str, number: int) -> str:
         content = f"typed {number}."
-        self.model[content_id(content)] = content
-        self.typed.add(content_id(content))
+        self.model[make_content_id(content)] = content
+        self.typed.add(make_content_id(content))
         return self.place.type_fact(text, content)
 
     def _write_older(self, text: str) -> None:
@@ -605,7 +605,7 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
     for number, (deed, which) in enumerate([("add", 0), ("add", 0), *before]):
         life.live(number, deed, which)
     life.live(10, "write all" if life.model else "write typed", 1)
-    mine = changes.undoable(life.store.changes())
+    mine = changes.find_undoable(life.store.changes())
     assert {change.op for change in mine} == {"put"}
     for number, (deed, which) in enumerate(after, 20):
         life.live(number, deed, which)

@@ -18,7 +18,7 @@ from tests.torture.children import start
 from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.schedules import LEASE, Run, Schedule, as_of_now
+from turnleaf.core.schedules import LEASE, Run, Schedule, mark_if_interrupted
 from turnleaf.scheduling import Runner
 from turnleaf.settings import DataFolder
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -79,7 +79,7 @@ def add_schedules(folder: DataFolder) -> list[Schedule]:
 def check_after_kill(folder: DataFolder) -> set[str]:
     """See that the file is whole and what was begun is marked; return the ids of such runs."""
     runs = [run for one in ScheduleStore(folder.schedules).get_all() for run in one.runs]
-    assert {as_of_now(run, LATER).state for run in runs} <= {"interrupted", "done"}
+    assert {mark_if_interrupted(run, LATER).state for run in runs} <= {"interrupted", "done"}
     return {run.id for run in runs}
 
 

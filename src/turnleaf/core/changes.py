@@ -87,7 +87,7 @@ SomeChange = TypeVar("SomeChange", bound=Change)
 
 
 def to_json(change: Change) -> dict[str, Any]:
-    """Return the form in which a change is told: only what says something."""
+    """Return the JSON form of a change, without empty fields."""
     source = change.source or Source()
     record = {
         "n": change.n,
@@ -111,7 +111,7 @@ def to_json(change: Change) -> dict[str, Any]:
 
 
 def read_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the fields of a change in that form; raise ValueError, KeyError or TypeError else."""
+    """Return the fields of a change from JSON; raise ValueError, KeyError or TypeError else."""
     time = from_iso(record["time"])
     before, after = record.get("before"), record.get("after")
     return {
@@ -142,8 +142,8 @@ def _read_source(record: Mapping[str, Any]) -> Source | None:
     return None if source == Source() else source
 
 
-def trace(content: str) -> str:
-    """Fingerprint a text just well enough to tell it from most others.
+def make_trace(content: str) -> str:
+    """Return a fingerprint that tells a text from most others, but not from all.
 
     So many have the same that nobody can find out by trying what it was.
     """
@@ -151,16 +151,16 @@ def trace(content: str) -> str:
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=2).hexdigest()
 
 
-def undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
-    """Find the newest change that a person can take back, with all that was made with it."""
+def find_undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
+    """Return the newest change that a person can undo, with all made with it; [] if none."""
     taken_back = find_undone(history)
     standing = (one for one in reversed(history) if one.n not in taken_back)
-    newest = next(filter(_is_a_persons, standing), None)
-    return made_with(newest, history) if newest else []
+    newest = next(filter(_is_by_person, standing), None)
+    return find_made_with(newest, history) if newest else []
 
 
-def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
-    """Return a change and what was made with it and still stands, newest first."""
+def find_made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
+    """Return a change and those of the same step that were not undone, newest first."""
     taken_back = find_undone(history)
     # `remember` may add one fact and retire others in one change; an import is only imports.
     ops = TOGETHER if change.op in TOGETHER else {change.op}
@@ -169,7 +169,7 @@ def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]
 
 
 def find_undone(history: Sequence[Change]) -> set[int]:
-    """Return the numbers of changes that were taken back; of a saved text all or none."""
+    """Return the numbers of the changes that were undone; of a saved text all or none."""
     numbers = {change.undoes for change in history if change.undoes is not None}
     # A save of the whole text is several changes, and half of one cannot be taken back.
     puts = [change for change in history if change.op == "put"]
@@ -178,14 +178,14 @@ def find_undone(history: Sequence[Change]) -> set[int]:
 
 
 def is_undoable(change: Change, history: Sequence[Change]) -> bool:
-    """Whether a person can take a change back, if the facts are still as it left them."""
-    return change.n in can_be_undone(history)
+    """Whether a person can undo a change, as long as the facts are as it left them."""
+    return change.n in find_undoable_numbers(history)
 
 
-def can_be_undone(history: Sequence[Change]) -> set[int]:
-    """Return the numbers of all changes of which `is_undoable` holds."""
-    return {change.n for change in history if _is_a_persons(change)} - find_undone(history)
+def find_undoable_numbers(history: Sequence[Change]) -> set[int]:
+    """Return the numbers of all changes for which `is_undoable` is true."""
+    return {change.n for change in history if _is_by_person(change)} - find_undone(history)
 
 
-def _is_a_persons(change: Change) -> bool:
+def _is_by_person(change: Change) -> bool:
     return change.op in PERSONS or (change.op != "undo" and bool(change.removed))

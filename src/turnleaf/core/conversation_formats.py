@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
 from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.languages.replies import choose_words, words_in
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.languages.replies import choose_words, find_replies
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.messages import StoredMessage
 from turnleaf.core.serialization import dumps, from_iso, to_iso
 from turnleaf.errors import CorruptFile
@@ -48,7 +48,7 @@ class StoredConversation:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Return each conversation's JSON by its key; raise CorruptFile when it is no such file."""
+    """Return each conversation's JSON by its key; raise CorruptFile for any other file."""
     lines = text.split("\n")
     # In our own layout a conversation is split off without parsing any of its messages.
     if lines[0] == HEAD and lines[-2:] == [FOOT, ""]:
@@ -60,13 +60,13 @@ def parse(text: str) -> dict[str, str]:
     return _parse_any_layout(text)
 
 
-def line(key: str, body: str) -> bytes:
-    """Write a conversation's line."""
+def write_line(key: str, body: str) -> bytes:
+    """Return the line of a conversation in conversations.json."""
     return f"{dumps(key)}: {body}".encode()
 
 
 def assemble(lines: Iterable[bytes]) -> bytes:
-    """Put lines together to what `parse` reads, copying them only once."""
+    """Return lines joined to the file that `parse` reads, copying them only once."""
     parts = list(lines)
     if not parts:
         return EMPTY.encode()
@@ -76,7 +76,7 @@ def assemble(lines: Iterable[bytes]) -> bytes:
 
 
 def dump(record: StoredConversation) -> str:
-    """Write one conversation."""
+    """Return the JSON of one conversation."""
     return dumps(
         {
             "createdAt": to_iso(record.created_at),
@@ -87,7 +87,7 @@ def dump(record: StoredConversation) -> str:
 
 
 def load(text: str) -> StoredConversation:
-    """Read one conversation; raise CorruptFile when it is none."""
+    """Return the conversation in a JSON text; raise CorruptFile for anything else."""
     try:
         record = json.loads(text)
         return StoredConversation(
@@ -100,8 +100,8 @@ def load(text: str) -> StoredConversation:
         raise CorruptFile(message) from error
 
 
-def updated_at(text: str) -> datetime:
-    """Read when a conversation was last added to, without reading its messages."""
+def read_updated_at(text: str) -> datetime:
+    """Return when a conversation was last added to, without reading its messages."""
     # The times stand before the messages, of which there may be thousands.
     head = text.split(', "messages": ', 1)[0]
     try:
@@ -179,12 +179,14 @@ def without_conversation(data: bytes, key: str) -> tuple[bytes, int]:
     """
     lines = data.splitlines(keepends=True)
     if not lines or lines[0].decode("utf-8", "replace").rstrip("\n") != HEAD:
-        return _without_in_any_layout(data, key)
-    kept = [line for line in lines if _key_of(line) != key]
+        return _remove_in_any_layout(data, key)
+    kept = [line for line in lines if _find_key(line) != key]
     if len(kept) == len(lines):
         return data, 0
     # The line that is the last one now has no comma after it.
-    last = max((number for number, line in enumerate(kept) if _key_of(line) is not None), default=0)
+    last = max(
+        (number for number, line in enumerate(kept) if _find_key(line) is not None), default=0
+    )
     if last and kept[last].endswith(b",\n"):
         kept[last] = kept[last][:-2] + b"\n"
     gone = read_conversations(data).conversations.get(key, [])
@@ -223,7 +225,7 @@ def _split(text: str) -> tuple[dict[str, str], int]:
 
 
 def _read_messages(body: str) -> list[Message]:
-    """Return the messages of a damaged conversation that can be read and say when they were."""
+    """Return the messages of a damaged conversation that can be read and have a time."""
     try:
         records = json.loads(body)["messages"]
     except _PROBLEMS:
@@ -240,7 +242,7 @@ def _read_message(record: dict[str, Any]) -> Message | None:
         return None
 
 
-def _without_in_any_layout(data: bytes, key: str) -> tuple[bytes, int]:
+def _remove_in_any_layout(data: bytes, key: str) -> tuple[bytes, int]:
     try:
         bodies = parse(data.decode())
     except (CorruptFile, UnicodeDecodeError):
@@ -248,11 +250,11 @@ def _without_in_any_layout(data: bytes, key: str) -> tuple[bytes, int]:
     if bodies.pop(key, None) is None:
         return data, 0
     count = len(read_conversations(data).conversations.get(key, []))
-    return assemble(line(one, body) for one, body in bodies.items()), max(1, count)
+    return assemble(write_line(one, body) for one, body in bodies.items()), max(1, count)
 
 
-def _key_of(line: bytes) -> str | None:
-    """Return whose line of a conversations.json this is, also if the rest is damaged."""
+def _find_key(line: bytes) -> str | None:
+    """Return the key of a line of a conversations.json, also if its rest is damaged."""
     try:
         return split_line(line.decode("utf-8", "replace"))[0]
     except ValueError:
@@ -269,7 +271,7 @@ def _read_line(line: bytes) -> tuple[str, Message] | None:
 
 
 def _is_of(line: bytes, key: str) -> bool:
-    """Whether a line of the archive belongs to a conversation, also one that a kill tore."""
+    """Whether a line of the archive belongs to a conversation, also if it is incomplete."""
     entry = _read_line(line)
     beginning = f"{dumps({'conversation': key})[:-1]},".encode()
     # A kill may have torn the line, and what is left of it has to be erased as well.
@@ -277,7 +279,7 @@ def _is_of(line: bytes, key: str) -> bool:
 
 
 def _with_time(message: Message, moment: datetime) -> Message:
-    """Return a message with a time, the same one whenever it is read again."""
+    """Return a message with a time: the given one, if it has none of its own."""
     return message if message.timestamp else replace(message, timestamp=moment)
 
 
@@ -285,13 +287,13 @@ FORMATS = {"markdown": "md", "json": "json"}
 """The formats of an export, and how the names of such files end."""
 NAME_CHARS = 60
 
-_LINE_END = lazy_pattern(r"\r\n?|\n")
-_SPECIAL = lazy_pattern(r"[\\`*_\[\]<>#&|~!]")
-_MARKUP = lazy_pattern(r"<(?=[A-Za-z/!?])")
-_FENCE = lazy_pattern(r"(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_LINE_END = make_pattern(r"\r\n?|\n")
+_SPECIAL = make_pattern(r"[\\`*_\[\]<>#&|~!]")
+_MARKUP = make_pattern(r"<(?=[A-Za-z/!?])")
+_FENCE = make_pattern(r"(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 # A fence that may belong to a list or a quote ends where that does, which nobody tells here.
-_NESTED_FENCE = lazy_pattern(r"(?>(?:[ \t]|[-+*>]|\d{1,9}[.)])+)(?:`{3}|~{3})")
-_NOT_IN_NAMES = lazy_pattern(r"[^\w.-]+")
+_NESTED_FENCE = make_pattern(r"(?>(?:[ \t]|[-+*>]|\d{1,9}[.)])+)(?:`{3}|~{3})")
+_NOT_IN_NAMES = make_pattern(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +324,8 @@ def make_transcript(summary: ConversationSummary, stored: Sequence[StoredMessage
     )
 
 
-def file_name(transcript: Transcript, ending: str) -> str:
-    """Return a name for a file that every system takes, from the title and the first day."""
+def make_file_name(transcript: Transcript, ending: str) -> str:
+    """Return a file name that every system accepts, of the first day and the title."""
     # Titles are text from outside: no slash or dot of theirs may lead to another folder.
     words = _NOT_IN_NAMES.sub("-", transcript.title)[:NAME_CHARS].strip("-.")
     day = f"{transcript.created_at:%Y-%m-%d}"
@@ -398,23 +400,26 @@ def to_markdown(
     transcript: Transcript,
     local: Callable[[datetime], datetime] = lambda time: time.astimezone(UTC),
 ) -> str:
-    """Return a conversation for people to read; `local` gives the times of their zone."""
-    words = choose_words(_first_question(transcript.messages), "transcript")
+    """Return a conversation as Markdown; `local` converts times to the reader's zone."""
+    words = choose_words(_find_first_question(transcript.messages), "transcript")
     span = words["span"].format(
-        *(_minute(local(time)) for time in (transcript.created_at, transcript.updated_at))
+        *(_write_minute(local(time)) for time in (transcript.created_at, transcript.updated_at))
     )
     parts = [
-        f"# {_plain(transcript.title) or words['untitled']}",
-        f"{words['conversation'].format(_plain(transcript.key))}  \n{span}",
+        f"# {_escape_line(transcript.title) or words['untitled']}",
+        f"{words['conversation'].format(_escape_line(transcript.key))}  \n{span}",
     ]
     for one in transcript.messages:
-        parts += [f"## {_heading(one, words, local)}", _quote(_body(one.message, words))]
+        parts += [
+            f"## {_write_heading(one, words, local)}",
+            _quote(_write_body(one.message, words)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
-def non_text(message: Message, calls: str | None = None) -> list[str]:
-    """Return a line for each part of a message that is no text: pictures, tool calls."""
-    calls = calls or words_in(DEFAULT, "transcript")["calls"]
+def list_non_text(message: Message, calls: str | None = None) -> list[str]:
+    """Return a line for each part of a message that is not text: pictures, tool calls."""
+    calls = calls or find_replies(DEFAULT, "transcript")["calls"]
     parts = message.content if isinstance(message.content, list) else []
     called = [call.get("function", call) for call in message.tool_calls or ()]
     return [
@@ -423,24 +428,24 @@ def non_text(message: Message, calls: str | None = None) -> list[str]:
     ]
 
 
-def _first_question(stored: Sequence[StoredMessage]) -> str:
+def _find_first_question(stored: Sequence[StoredMessage]) -> str:
     return next((one.message.text for one in stored if one.message.role == "user"), "")
 
 
-def _heading(
+def _write_heading(
     stored: StoredMessage, words: Mapping[str, str], local: Callable[[datetime], datetime]
 ) -> str:
     message = stored.message
-    speaker = _plain(message.name or "") or words[message.role]
-    time = _minute(local(message.timestamp)) if message.timestamp else ""
+    speaker = _escape_line(message.name or "") or words[message.role]
+    time = _write_minute(local(message.timestamp)) if message.timestamp else ""
     status = words.get(stored.status, "")
     return " · ".join(
         filter(None, (speaker, time, status, words["hidden"] if stored.is_hidden else ""))
     )
 
 
-def _body(message: Message, words: Mapping[str, str]) -> str:
-    return "\n".join(filter(None, (message.text, *non_text(message, words["calls"]))))
+def _write_body(message: Message, words: Mapping[str, str]) -> str:
+    return "\n".join(filter(None, (message.text, *list_non_text(message, words["calls"]))))
 
 
 def _quote(text: str) -> str:
@@ -450,7 +455,7 @@ def _quote(text: str) -> str:
 
 
 def _write_out_markup(lines: Sequence[str]) -> Iterator[str]:
-    """Write out what would be HTML, but not where code is shown as it is."""
+    """Yield lines with what would be HTML escaped, except in fenced code."""
     # Where a nested fence ends only a full parser can tell, so then no code is left as it is.
     has_code = not any(_NESTED_FENCE.match(line) for line in lines)
     end: re.Pattern[str] | None = None
@@ -467,10 +472,10 @@ def _write_out_markup(lines: Sequence[str]) -> Iterator[str]:
             end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*")
 
 
-def _plain(text: str) -> str:
-    """Write a text as one line in which nothing is markup."""
+def _escape_line(text: str) -> str:
+    """Return a text as one line in which nothing is markup."""
     return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
 
 
-def _minute(moment: datetime) -> str:
+def _write_minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"

@@ -102,7 +102,7 @@ class Toolbox(Protocol):
         """The command that serves the same tools over MCP on stdio, if there is one."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Use one; the result is JSON with `success`, also when it failed."""
+        """Call a tool; the result is JSON with `success`, also when it failed."""
 
 
 class Model(Protocol):
@@ -113,22 +113,22 @@ class Model(Protocol):
         """Its name, as the setting `model` names it."""
 
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
-        """Answer, piece by piece; closing the iterator stops the model."""
+        """Yield the answer in pieces; closing the iterator stops the model."""
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
-        """Answer with JSON that should follow a schema; whoever asked checks it."""
+        """Return JSON that should follow a schema; the caller has to check it."""
 
 
 _REQUEST = "Answer with one JSON object of this form and with nothing else:"
 
 
 def request_form(system: str, schema: Mapping[str, Any]) -> str:
-    """Return a system prompt that asks for an answer of the form that a schema describes."""
+    """Return a system prompt that also asks for an answer in the form of a schema."""
     return f"{system}\n\n{_REQUEST}\n{describe_form(schema)}".strip()
 
 
 def describe_form(schema: Mapping[str, Any]) -> str:
-    """Return what JSON that follows a schema looks like, on one line."""
+    """Return a sketch on one line of the JSON that a schema describes."""
     if "enum" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     if "properties" in schema:

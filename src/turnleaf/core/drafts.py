@@ -97,8 +97,8 @@ class Draft:
         self.insert_all([memory], op, undoes)
 
     def insert_all(self, memories: Sequence[Memory], op: str, undoes: int | None = None) -> None:
-        """Add facts; of those that go to one place, the first step brings the lines of all."""
-        for group in self.page.together(memories):
+        """Add facts; of those that go to one place, the first step has the lines of all."""
+        for group in self.page.group(memories):
             whole = self.page.insert(*group)
             lines = whole.took, whole.put
             for memory, fact in zip(group, whole.facts, strict=True):
@@ -109,19 +109,19 @@ class Draft:
                 lines = (), ()
 
     def replace(self, memory: Memory, op: str, undoes: int | None = None) -> None:
-        """Change what the fact of the same id says."""
+        """Replace the fact of the same id."""
         fact = self.find(memory.id)
         self._take(Step(op, fact.memory, memory, self.page.replace(fact, memory), undoes))
 
     def remove(self, memory_id: str, op: str, undoes: int | None = None) -> None:
-        """Take a fact away."""
+        """Remove a fact."""
         fact = self.find(memory_id)
         self._take(Step(op, fact.memory, None, self.page.remove(fact), undoes))
 
     def arrange(
         self, memory: Memory, *, category: str | OrKept | None, pinned: bool | OrKept
     ) -> Memory:
-        """Put a fact below another category, pin or unpin it; return it as it then is."""
+        """Move a fact to another category, pin or unpin it; return it as it is then."""
         after = replace(
             memory,
             category=memory.category if category is KEPT else category,
@@ -139,7 +139,7 @@ class Draft:
         return after
 
     def put(self, text: str, now: datetime) -> bool:
-        """Replace all by a person's text; False when it is the same.
+        """Replace everything by a person's text; return False when it is the same.
 
         What the person typed was written now.
         """
@@ -156,7 +156,7 @@ class Draft:
         return True
 
     def undo_put(self, made: Sequence[Change], reversal: Splice, saved: str | None) -> None:
-        """Return back the text that a person's replaced; what was changed since stays.
+        """Bring back the text that a person's text replaced; what was changed since stays.
 
         `saved` is the person's text, None where it cannot be told any more, and `reversal` what
         takes it back. Where lines stand in its way, the facts are taken back by themselves; raise
@@ -170,7 +170,7 @@ class Draft:
             self.restore(text, whole.n)
 
     def restore(self, text: str, number: int) -> None:
-        """Return back a text that a change replaced."""
+        """Bring back a text that a change replaced."""
         splice, others = self._replace_all(text, self._unknown_time)
         self.steps.append(Step("undo", None, None, splice, number))
         self.steps += [
@@ -179,7 +179,7 @@ class Draft:
         ]
 
     def undo(self, change: Change, reversal: Splice | None = None) -> None:
-        """Take a change back; to the byte with the `reversal` of the newest that was made."""
+        """Undo a change; with the `reversal` of its lines, to the byte."""
         for memory in change.removed:
             if self.find(memory.id) is None:
                 self.insert(memory, "undo", change.n)
@@ -234,28 +234,32 @@ class Draft:
     def _replace_all(
         self, text: str, unknown_time: datetime
     ) -> tuple[Splice, list[tuple[Memory | None, Memory | None, str]]]:
-        """Take a whole text; return which lines changed, and the facts as they were and are."""
+        """Replace the whole text; return the changed lines, and the facts before and after."""
         old, new = self.page, self.kind.parse(text, unknown_time)
-        splice = difference(split_lines(self.text), split_lines(text))
+        splice = find_difference(split_lines(self.text), split_lines(text))
         self._text, self.page, self._shape = text, new, new.shape()
-        return splice, _other_facts(old, new)
+        return splice, _find_changed_facts(old, new)
 
     def _give_back(self, made: Sequence[Change], reversal: Splice, saved: str) -> str | None:
-        """Return the text without what a person's text changed; None when it cannot be told."""
+        """Return the text without what a person's text changed; None where that is unclear."""
         replaced = take_back(saved, reversal)
         if replaced is None or saved == self.text:
             return replaced
         lines = _merge(split_lines(saved), split_lines(replaced), split_lines(self.text))
         text = None if lines is None else "".join(lines)
         # A merge of lines may join facts or cut one in two; then facts are taken back one by one.
-        return text if text is not None and self._contents(text) == self._without(made) else None
+        return (
+            text
+            if text is not None and self._list_contents(text) == self._list_contents_without(made)
+            else None
+        )
 
-    def _contents(self, text: str) -> dict[str, str]:
+    def _list_contents(self, text: str) -> dict[str, str]:
         page = self.kind.parse(text, self._unknown_time)
         return {fact.memory.id: fact.memory.content for fact in page.facts}
 
-    def _without(self, made: Sequence[Change]) -> dict[str, str]:
-        """Return what all facts will say when what a person made of them is taken back."""
+    def _list_contents_without(self, made: Sequence[Change]) -> dict[str, str]:
+        """Return the contents of all facts by id, as they are without a person's changes."""
         contents = {memory.id: memory.content for memory in self.memories}
         for change in made:
             if change.before:
@@ -271,19 +275,19 @@ class Draft:
         except CorruptFile:  # a part of an array, which has nothing else
             return True
         # What is left over beside the facts is prose, which cannot be taken back fact by fact.
-        return page.shape().total == page.shape_of(map(page.raw, page.facts)).total
+        return page.shape().total == page.shape_of(map(page.get_raw, page.facts)).total
 
     def _take(self, step: Step) -> None:
         splice = step.splice
         if splice.took or splice.put:
             page = self.page
             self._shape = self.shape + page.shape_of(splice.put) - page.shape_of(splice.took)
-            self.page, self._text = page.after(splice, self._unknown_time), None
+            self.page, self._text = page.with_splice(splice, self._unknown_time), None
         self.steps.append(step)
 
 
 def record_steps(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange]:
-    """Put steps on record, one number each, after what was noticed of somebody else's save."""
+    """Return steps as changes with numbers of their own, after one for somebody else's save."""
     noticed = [template] if template.removed or not steps else []
     first = template.n + len(noticed)
     return noticed + [
@@ -309,8 +313,8 @@ def split_lines(text: str) -> list[str]:
     return LINES.findall(text)
 
 
-def difference(old: Sequence[str], new: Sequence[str]) -> Splice:
-    """Find the lines from the first to the last that differ."""
+def find_difference(old: Sequence[str], new: Sequence[str]) -> Splice:
+    """Return the lines from the first to the last that differ."""
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     rest = range(shorter - start)
@@ -319,7 +323,7 @@ def difference(old: Sequence[str], new: Sequence[str]) -> Splice:
 
 
 def take_back(text: str, reversal: Splice) -> str | None:
-    """Return a text without a change of its lines; None when it does not hold them."""
+    """Return a text without a change of its lines; None where those are gone."""
     lines = split_lines(text)
     end = reversal.start + len(reversal.took)
     # Lines that are no longer there cannot be taken back to the byte.
@@ -329,7 +333,7 @@ def take_back(text: str, reversal: Splice) -> str | None:
 
 
 def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) -> str | None:
-    """Return a person's edit of a text that others changed meanwhile; None where nobody can tell.
+    """Return a person's edit merged with what others changed meanwhile; None in a conflict.
 
     Line by line, where both changed other lines. Else fact by fact: what the person did to a fact
     counts, and what others did to those that the person left alone; None where others also changed
@@ -349,39 +353,39 @@ def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) 
     # What others changed beside the facts cannot be joined fact by fact.
     if _shape_prose(before) != _shape_prose(theirs):
         return None
-    return _make_say(Draft(kind, edited, now, page=mine), wanted)
+    return _set_facts(Draft(kind, edited, now, page=mine), wanted)
 
 
 def _join_facts(before: Page, mine: Page, theirs: Page) -> dict[str, Memory]:
-    """Return the facts that both leave: a person's where the person changed something."""
+    """Return the facts after both edits; where the person changed one, the person's counts."""
     was, my, their = (
         {one.memory.id: one.memory for one in page.facts} for page in (before, mine, theirs)
     )
     wanted = {}
     for key in dict.fromkeys((*my, *their)):
-        is_mine = _tell(my.get(key)) != _tell(was.get(key))
+        is_mine = _make_fact_key(my.get(key)) != _make_fact_key(was.get(key))
         fact = my.get(key) if is_mine else their.get(key)
         if fact is not None:
             wanted[key] = fact
     return wanted
 
 
-def _tell(memory: Memory | None) -> tuple[str, str | None] | None:
+def _make_fact_key(memory: Memory | None) -> tuple[str, str | None] | None:
     return (memory.content, memory.category) if memory else None
 
 
 def _shape_prose(page: Page) -> int:
-    """Fingerprint what of a text is neither a fact nor blank."""
-    return (page.shape() - page.shape_of(map(page.raw, page.facts))).total
+    """Return a fingerprint of what is neither a fact nor blank."""
+    return (page.shape() - page.shape_of(map(page.get_raw, page.facts))).total
 
 
-def _make_say(draft: Draft, wanted: Mapping[str, Memory]) -> str:
-    """Return a draft's text, with these facts and no others."""
+def _set_facts(draft: Draft, wanted: Mapping[str, Memory]) -> str:
+    """Change a draft so that it has these facts and no others; return its text."""
     for memory in draft.memories:
         if memory.id not in wanted:
             draft.remove(memory.id, "put")
         # A fact that only moved has to leave its old heading.
-        elif _tell(wanted[memory.id]) != _tell(memory):
+        elif _make_fact_key(wanted[memory.id]) != _make_fact_key(memory):
             draft.remove(memory.id, "put")
             draft.insert(wanted[memory.id], "put")
     known = {one.id for one in draft.memories}
@@ -390,10 +394,10 @@ def _make_say(draft: Draft, wanted: Mapping[str, Memory]) -> str:
 
 
 def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | None:
-    """Make both changes of the same lines; None where they touch each other."""
+    """Return lines with both edits made; None where these touch each other."""
     lines: list[str] = []
     done = 0
-    both = [*_hunks(base, one), *_hunks(base, other)]
+    both = [*_find_hunks(base, one), *_find_hunks(base, other)]
     for start, end, new in sorted(both, key=lambda hunk: hunk[:2]):
         # Two edits of the same lines, or of lines that touch, are not ours to choose between.
         if start < done:
@@ -403,9 +407,9 @@ def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | Non
     return lines + base[done:]
 
 
-def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
-    """Find which lines were replaced by which."""
-    splice = difference(old, new)
+def _find_hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
+    """Return the places of the lines that were replaced, and what replaced them."""
+    splice = find_difference(old, new)
     took, put = list(splice.took), list(splice.put)
     # SequenceMatcher takes quadratic time; one large hunk merges less, but at once.
     if len(took) * len(put) > MAX_COMPARED:
@@ -419,19 +423,21 @@ def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
     ]
 
 
-def _other_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
-    """Return the facts in which pages differ, as they were, as they are, and their lines."""
+def _find_changed_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
+    """Return the facts in which two pages differ: before, after, and the lines after."""
     before = {fact.memory.id: fact for fact in old.facts}
     others: list[tuple[Memory | None, Memory | None, str]] = []
     for fact in new.facts:
         was = before.pop(fact.memory.id, None)
-        raw = new.raw(fact)
+        raw = new.get_raw(fact)
         if was is None or not _is_same(old, was, new, fact):
             others.append((was and was.memory, fact.memory, raw))
     return others + [(fact.memory, None, "") for fact in before.values()]
 
 
 def _is_same(old: Page, was: Any, new: Page, fact: Any) -> bool:  # noqa: ANN401
-    """Compare facts by what stands in the file, since one typed by hand has no time there."""
+    """Whether a fact is the same in the file; one typed by hand has no time to compare."""
     told = [(one.memory.content, one.memory.category) for one in (was, fact)]
-    return told[0] == told[1] and old.shape_of([old.raw(was)]) == new.shape_of([new.raw(fact)])
+    return told[0] == told[1] and old.shape_of([old.get_raw(was)]) == new.shape_of(
+        [new.get_raw(fact)]
+    )

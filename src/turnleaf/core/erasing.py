@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from turnleaf.core.changes import TICK, trace
+from turnleaf.core.changes import TICK, make_trace
 from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.serialization import dumps
 
@@ -41,13 +41,13 @@ class Erasure:
         return (memory.id, memory.content) in self.texts
 
     def find_replacement(self, memory: Memory | None) -> Memory | None:
-        """Return what stands in the place of a fact when the source is gone."""
+        """Return a fact as it is without the source; None if the source had brought it."""
         if memory is None or not self.is_erased(memory):
             return memory
         return self.replaced.get((memory.id, memory.content))
 
     def mentions(self, text: str) -> bool:
-        """Whether a line may hold some of it; rather too often than once too little."""
+        """Whether a line may hold any of the texts; in doubt, yes."""
         # JSON may have been written with escapes by another program, or by an older version.
         plain = _ESCAPES.sub(lambda escapes: str(json.loads(f'"{escapes[0]}"')), text)
         return any(scrap in text or scrap in plain for scrap in self.scraps)
@@ -58,22 +58,24 @@ def comes_from(source: Source | None, name: str) -> bool:
     return source is not None and name in {source.conversation, source.name}
 
 
-def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
-    """Find what a source brought, by the record of a file and of another with the same facts."""
-    theirs = {text for text, change in _acts(history) if comes_from(change.source, name)}
-    everybody = _acts((*history, *elsewhere))
+def find_erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
+    """Return what a source brought, by the record of a file and of another with the same facts."""
+    theirs = {text for text, change in _list_acts(history) if comes_from(change.source, name)}
+    everybody = _list_acts((*history, *elsewhere))
     others = {text for text, change in everybody if not comes_from(change.source, name)}
     # What somebody else said as well does not rest on this source alone, and stays.
     texts = frozenset(theirs - others)
-    found = Erasure(name, texts, frozenset(_scraps(name, texts)))
-    for text, change in _acts(history):
+    found = Erasure(name, texts, frozenset(_list_scraps(name, texts)))
+    # In the order of the record: where erased texts followed each other, each of them leads back
+    # to what was there before the first.
+    for text, change in _list_acts(history):
         if text in found.texts:
             found.replaced[text] = found.find_replacement(change.before)
     return found
 
 
-def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield what a line of a file or of the record holds when it holds a part of a text."""
+def _list_scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the strings by which a line of a file or of the record may hold a text."""
     yield dumps(name)
     for _, content in texts:
         # Lines of the record are JSON, so the text is also looked for in its escaped form.
@@ -83,8 +85,8 @@ def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield dumps(line)[1:-1]
 
 
-def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
-    """Go over what was put into facts, not counting what only came back.
+def _list_acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
+    """Yield the texts that changes put into facts, without those that only came back.
 
     A person who saves the whole file says what is new in it, not what was said before.
     """
@@ -98,7 +100,7 @@ def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]
 
 
 def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
-    """Take a source's texts out of a draft; return the facts as they stood."""
+    """Remove a source's texts from a draft; return the facts as they were."""
     gone = [memory for memory in draft.memories if found.is_erased(memory)]
     for memory in gone:
         older = found.find_replacement(memory)
@@ -122,11 +124,11 @@ def concerns(history: Sequence[Change], found: Erasure) -> bool:
 def make_tombs(
     found: Erasure, standing: Mapping[str, Memory], now: SomeChange
 ) -> Iterator[SomeChange]:
-    """Put on record how its facts stand without it, so that no older text brings it back."""
+    """Yield changes that record the facts without a source, so that no older text revives it."""
     traces: dict[str, set[str]] = {}
     for memory_id, content in found.texts:
         # Traces instead of the texts: the record must not hold what was erased.
-        traces.setdefault(memory_id, set()).add(trace(content))
+        traces.setdefault(memory_id, set()).add(make_trace(content))
     for number, memory_id in enumerate(sorted(traces)):
         yield replace(
             now,
@@ -148,7 +150,7 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
     removed = tuple(filter(None, map(found.find_replacement, change.removed)))
     if (before, after, removed) == (change.before, change.after, change.removed):
         return line
-    is_empty = _content(before) == _content(after) and not (removed or change.traces)
+    is_empty = _get_content(before) == _get_content(after) and not (removed or change.traces)
     if is_empty and not is_whole(change):
         return None
     # The source had brought the fact; without it, the update is where the fact begins.
@@ -157,9 +159,9 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
 
 
 def is_whole(change: Change) -> bool:
-    """Whether it is the first of those by which a person saved the whole text."""
+    """Whether a change is the first of a step in which a person saved the whole text."""
     return change.op == "put" and not change.id
 
 
-def _content(memory: Memory | None) -> str | None:
+def _get_content(memory: Memory | None) -> str | None:
     return memory.content if memory else None

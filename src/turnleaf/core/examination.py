@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from turnleaf.core import schedules
 from turnleaf.core.languages import pluralize
 from turnleaf.core.languages.language import DEFAULT, choose_language
-from turnleaf.core.languages.replies import FILE, words_in
+from turnleaf.core.languages.replies import FILE, find_replies
 from turnleaf.core.serialization import to_iso
 
 
@@ -32,7 +32,7 @@ class Retention:
 
     def describe(self, language: str = DEFAULT) -> str:
         """Return the span in words for people."""
-        words = words_in(language, "keeping")
+        words = find_replies(language, "keeping")
         if self.span in words:
             return words[self.span]
         return words["one_day"] if self.days == 1 else words["days"].format(self.days)
@@ -43,7 +43,9 @@ class Retention:
         That is in the language that is `wanted`, if we have it.
         """
         language = choose_language(wanted, FILE).name
-        said = words_in(language, "keeping")["announced"].format(self.describe(language), location)
+        said = find_replies(language, "keeping")["announced"].format(
+            self.describe(language), location
+        )
         return said[:1].upper() + said[1:]
 
 
@@ -164,7 +166,7 @@ def find_schedule_problems(known: Iterable[Schedule], now: datetime) -> Iterator
     """Yield which schedules failed last, and which nobody runs."""
     for one in known:
         name = f"the schedule {one.name or one.id}"
-        last = schedules.as_of_now(one.runs[-1], now) if one.runs else None
+        last = schedules.mark_if_interrupted(one.runs[-1], now) if one.runs else None
         if last and last.state in _UNHAPPY:
             why = last.error or last.state
             message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from turnleaf.core import changes, drafts, erasing
-from turnleaf.core.changes import TICK, Change, trace
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.changes import TICK, Change, make_trace
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.pages import Shape, Splice, find
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class FileChange(Change):
 
 
 def to_json(change: FileChange) -> dict[str, Any]:
-    """Return the form that changes.jsonl holds: only what says something."""
+    """Return the form that changes.jsonl holds, without empty fields."""
     told = changes.to_json(change)
     first = {key: told.pop(key) for key in ("n", "time", "op")}
     lines = {
@@ -84,7 +84,7 @@ def from_json(record: Mapping[str, Any]) -> FileChange:
 
 
 def record_steps(template: FileChange, steps: Sequence[Step]) -> list[FileChange]:
-    """Put steps on record with what they did to the lines."""
+    """Return steps as changes, with what they did to the lines."""
     made = drafts.record_steps(template, steps)
     noticed = made[: len(made) - len(steps)]
     return noticed + [
@@ -107,25 +107,26 @@ class TextHistory:
     changes: Sequence[FileChange]
     unknown_time: datetime
 
-    def before(self, text: str, made: FileChange) -> str | None:
-        """Return a text without a change and all made with it, if that left this text."""
+    def find_before(self, text: str, made: FileChange) -> str | None:
+        """Return the text before a change and all made with it; None if this is not its result."""
         return self._take_back(text, [one for one in self.changes if one.step == made.step])
 
-    def after(self, text: str, made: FileChange) -> str | None:
-        """Return a text with a change and all made with it, if they were made of this text."""
+    def find_after(self, text: str, made: FileChange) -> str | None:
+        """Return the text after a change and all made with it; None if it was not made of this."""
         steps = [one for one in self.changes if one.step == made.step]
+        # To make changes again is to take back their opposites, the last of them first.
         mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(steps)]
         return self._take_back(text, mirrored)
 
-    def as_saved(self, text: str, version: str, whole: FileChange) -> str | None:
-        """Return a text without all that came after a person's save, if that is known."""
+    def find_as_saved(self, text: str, version: str, whole: FileChange) -> str | None:
+        """Return the text as a person saved it, without what came after, if that is known."""
         later = [one for one in self.changes if one.n > whole.n and one.old != one.new]
         left: str | None = text
         while version != whole.new and left is not None:
             last = next((one for one in later if one.new == version), None)
             if last is None:
                 return None
-            left = self.before(left, last)
+            left = self.find_before(left, last)
             later = [one for one in later if one.n < last.n]
             version = last.old
         return left
@@ -154,7 +155,9 @@ def rewrite_without(
     if not found.texts:
         return [line for _, line in pairs if line]
     # What can no longer be taken back to the byte must not look like the newest change.
-    broken = {old.step for old, line in pairs if line is None or _state(line) != _state(old)}
+    broken = {
+        old.step for old, line in pairs if line is None or _make_state(line) != _make_state(old)
+    }
     lines = [
         replace(line, shape=Shape(0, 0), new="" if old.step in broken else line.new)
         for old, line in pairs
@@ -163,15 +166,15 @@ def rewrite_without(
     standing = {fact.memory.id: fact.memory for fact in page.facts}
     # An older buffer may still bring the erased texts back; by their traces they are known then.
     tombs = erasing.make_tombs(found, standing, now)
-    return [*_without_empty(lines), *(replace(one, fact=_raw(page, one.id)) for one in tombs)]
+    return [*_without_empty(lines), *(replace(one, fact=_find_raw(page, one.id)) for one in tombs)]
 
 
-def _raw(page: Page, memory_id: str) -> str:
+def _find_raw(page: Page, memory_id: str) -> str:
     place = find(page, memory_id)
-    return page.raw(place) if place else ""
+    return page.get_raw(place) if place else ""
 
 
-def _state(change: FileChange) -> tuple[object, ...]:
+def _make_state(change: FileChange) -> tuple[object, ...]:
     return change.before, change.after, change.removed, change.took, change.put
 
 
@@ -179,7 +182,9 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
     line = erasing.without_source(change, found)
     if line is None or not found.texts:
         return line
-    if _state(line) == _state(change) and not found.mentions("".join(change.took + change.put)):
+    if _make_state(line) == _make_state(change) and not found.mentions(
+        "".join(change.took + change.put)
+    ):
         return line
     fact = change.fact if line.after == change.after else ""
     # The lines of the file may hold what was erased, so they go as well.
@@ -187,7 +192,7 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
 
 
 def _without_empty(lines: Sequence[FileChange]) -> Iterator[FileChange]:
-    """Leave out the saves of a whole file of which nothing is left."""
+    """Yield the lines without saves of a whole file of which nothing is left."""
     told = {line.step for line in lines if line.op == "put" and line.id}
     for line in lines:
         if not erasing.is_whole(line) or line.removed or line.took or line.put or line.step in told:
@@ -195,7 +200,7 @@ def _without_empty(lines: Sequence[FileChange]) -> Iterator[FileChange]:
 
 
 def without_text(change: FileChange) -> FileChange:
-    """Put on record that a fact was erased once more, and no word of what it said."""
+    """Return the change that records an erasure, without any word of the fact."""
     return replace(change, op="erase", before=None, took=(), put=())
 
 
@@ -203,10 +208,10 @@ class Outline(Protocol):
     """All that must be known of a saved file to judge it."""
 
     def shape(self) -> Shape:
-        """Fingerprint it."""
+        """Return the fingerprint of the file."""
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint the lines of facts."""
+        """Return the fingerprint of the lines of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +230,9 @@ class Repair:
 def repair(
     found: Mapping[str, Memory], page: Outline, version: str, history: Sequence[FileChange]
 ) -> Repair:
-    """Judge a text that somebody else saved by the record of our own changes."""
+    """Return what to repair in a text that somebody else saved, by the record of our changes."""
     facts = _Standing(history)
-    horizon = _horizon(found, history)
+    horizon = _find_horizon(found, history)
     missing = [change for key, change in facts.put.items() if key not in found]
     # A writer who shows one of our changes had seen all before it: what is older and missing was
     # deleted on purpose. What is newer was in no buffer of theirs, and comes back.
@@ -244,7 +249,7 @@ def repair(
 
 
 def mend(draft: Draft, repair: Repair) -> None:
-    """Make up for somebody else's save."""
+    """Apply a repair to a draft."""
     for memory_id in repair.delete_again:
         draft.remove(memory_id, "restore")
     for memory in repair.update_again:
@@ -254,13 +259,13 @@ def mend(draft: Draft, repair: Repair) -> None:
 
 
 def restore_everything(history: Sequence[FileChange]) -> Repair:
-    """Bring back everything: the file was damaged, nobody chose to delete."""
+    """Return a repair that brings back every fact, for a file that was damaged."""
     standing = _Standing(history).put.values()
     return Repair(bring_back=tuple(_mark(change.after) for change in standing if change.after))
 
 
 def _mark(memory: Memory) -> Memory:
-    """Make a fact that is brought back differ from itself in an older buffer, by its time."""
+    """Return a fact with a time by which it differs from itself in an older buffer."""
     # Without this, an older buffer with the same fact would seem to have seen that it came back.
     return replace(memory, updated_at=memory.updated_at + TICK)
 
@@ -299,29 +304,29 @@ class _Standing:
             self.taken[change.id] = change
 
     def is_erased(self, key: str, content: str) -> bool:
-        """Whether a fact says what it said before a source was erased."""
-        return key in self.traces and trace(content) in self.traces[key]
+        """Whether a fact has a content that was erased."""
+        return key in self.traces and make_trace(content) in self.traces[key]
 
     def is_older(self, now: Memory, than: Memory) -> bool:
-        """Whether a fact stands as it once did, before it became as it is."""
+        """Whether a fact is an earlier version of the current one."""
         if now.content not in self.said[now.id]:
             return False
         stood_so = now.updated_at in self.said[now.id][now.content]
         return now.updated_at < than.updated_at or (stood_so and now.content != than.content)
 
     def is_newer(self, now: Memory) -> bool:
-        """Whether a fact never stood here as late as that: it comes from the older facts."""
+        """Whether a fact is newer than it ever was here: then it comes from the older facts."""
         times = self.said.get(now.id, {}).get(now.content, ())
         return all(time < now.updated_at for time in times) and bool(times)
 
     def find_removed(self) -> Mapping[str, FileChange]:
-        """Return the facts that we took away, and what took them."""
+        """Return the changes that removed facts, by the fact's id."""
         erased = {key: change for key, change in self.erased.items() if key not in self.put}
         return self.taken | erased
 
 
-def _horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
-    """Find the newest change that the writer of a text had seen, with all made in one step."""
+def _find_horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
+    """Return the number of the newest change that the writer of a text had seen."""
     seen = set()
     earlier: dict[str, list[Memory]] = {}
     for one in history:
@@ -372,7 +377,7 @@ def _is_plain_deletion(
 
 
 def _find_outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[Memory]:
-    """Find facts that stand as they were before we updated them."""
+    """Yield, as we wrote them, the facts that the text has as they were before that."""
     for key, change in facts.put.items():
         now = found.get(key)
         if now is None or change.after is None or change.n <= horizon:
@@ -385,14 +390,14 @@ def _find_outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) 
 
 
 def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
-    """Find facts that we deleted and an older buffer brought back.
+    """Yield the ids of facts that we deleted and an older buffer brought back.
 
     One without our id may as well have been typed again, and stays; so does one that was copied
     back from the file of older facts.
     """
     for key, change in facts.find_removed().items():
         now = found.get(key)
-        if now is None or change.n <= horizon or key == content_id(now.content):
+        if now is None or change.n <= horizon or key == make_content_id(now.content):
             continue
         if facts.is_newer(now):
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.messages import Message, from_json
 from turnleaf.errors import InvalidInput
 
@@ -26,8 +26,8 @@ COMPACTION_COMPLETE = frozenset({"session.compaction_complete", "compact_boundar
 KNOWN = IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE
 
 
-def key_in(payload: Mapping[str, Any]) -> str:
-    """Return the key of the conversation that an event is about."""
+def read_key(payload: Mapping[str, Any]) -> str:
+    """Return the key of an event's conversation; raise InvalidInput where there is none."""
     names = ("conversation", "sessionId", "session_id")
     key = next((payload[name] for name in names if payload.get(name)), None)
     if not isinstance(key, str):
@@ -36,7 +36,7 @@ def key_in(payload: Mapping[str, Any]) -> str:
     return key
 
 
-def messages_in(payload: Mapping[str, Any]) -> list[Message]:
+def read_messages(payload: Mapping[str, Any]) -> list[Message]:
     """Return the messages that an event brings."""
     try:
         return [from_json(record) for record in payload.get("messages", ())]
@@ -45,8 +45,8 @@ def messages_in(payload: Mapping[str, Any]) -> list[Message]:
         raise InvalidInput(message) from error
 
 
-def usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the tokens that are used, and how many there is room for."""
+def read_usage(payload: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens in use and the limit; raise InvalidInput where one is missing."""
     tokens, limit = payload.get("currentTokens"), payload.get("tokenLimit")
     if not isinstance(tokens, int) or not isinstance(limit, int):
         message = "session.usage_info needs currentTokens and tokenLimit, as whole numbers"
@@ -97,7 +97,7 @@ _INSTRUCTIONS = (
 _CHAT = ("<chat_history>", "</chat_history>")
 # What surrounds a chat may be long, and the pattern would search all of it.
 _AROUND_CHARS = 10_000
-_WANTED = lazy_pattern(
+_WANTED = make_pattern(
     r"\b(?:generat|creat|suggest|writ|provid|giv|produc|propos|return|output|com(?:e|ing) up"
     r"|summari[sz]|analy[sz]|determin|predict)[a-z]{0,5}\b.{0,100}?"
     r"\b(?:title|name|tag|topic|categor|follow[- ]?up|question|quer|search|keyword|emoji|summar)"
@@ -109,7 +109,7 @@ _WANTED = lazy_pattern(
 
 
 def is_client_task(messages: Sequence[Message]) -> bool:
-    """Whether a client asks for something of its own, and not for a person."""
+    """Whether a client asks for itself, such as for a title, and not for a person."""
     if not messages:
         return False
     instructions = [one for one in messages if one.role in INSTRUCTING]
@@ -121,7 +121,7 @@ def is_client_task(messages: Sequence[Message]) -> bool:
 
 
 def _is_about_chat(text: str) -> bool:
-    """Whether something is to be made of a chat that a text quotes."""
+    """Whether a text quotes a chat and asks for a title, tags or a summary of it."""
     plain = text.lower()
     # The last end: a chat may quote such a tag itself.
     start, end = plain.find(_CHAT[0]), plain.rfind(_CHAT[1])

@@ -90,13 +90,13 @@ Found: TypeAlias = FoundConversation | FoundMemory | Skipped
 
 
 def make_note(program: str, name: str, text: str, time: datetime | None, trust: str) -> Found:
-    """Return a text as a conversation of one message, so that it is found, listed and erased."""
+    """Return a text as a conversation of one message, so that it can be found and erased."""
     said = FoundMessage("user", text.strip(), time, trust=trust, source=f"note:{name}")
     return FoundConversation(program, name, name, (said,)) if said.text else Skipped("empty notes")
 
 
 def read_time(value: Json) -> datetime | None:
-    """Return a time that is written as seconds since 1970 or as ISO 8601, if it is one."""
+    """Return a time from seconds since 1970 or ISO 8601; None for anything else."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC) if value > 0 else None
@@ -124,7 +124,7 @@ def read_dict(value: Json) -> dict[str, Json]:
 def order_tree(
     messages: Mapping[str, FoundMessage], parents: Mapping[str, str | None], leaf: str | None
 ) -> tuple[tuple[FoundMessage, ...], int]:
-    """Return the messages with their parents as places, and the place of the shown leaf.
+    """Return the messages, each with its parent's index, and the index of the shown leaf.
 
     `parents` may name nodes that are no messages (a system prompt, a tool's call): their message
     follows the nearest one above. Where nodes lead round in a circle, one of them is a beginning.
@@ -157,7 +157,8 @@ def _find_message(
 
 
 def _place(node: str, above: Mapping[str, str | None], places: dict[str, int]) -> None:
-    """Assign a node the next place, after all nodes above it."""
+    """Assign a node the next index, after all nodes above it."""
+    # A loop and no recursion: a long conversation is deeper than Python's stack.
     chain: dict[str, None] = {}
     here: str | None = node
     while here is not None and here not in places and here not in chain:
@@ -349,8 +350,8 @@ _TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
 @cache
-def _prompt_mark() -> re.Pattern[str]:
-    """Return what stands before a prompt, in the languages that My Activity is known in."""
+def _load_prompt_mark() -> re.Pattern[str]:
+    """Return the pattern of what My Activity writes before a prompt, in any known language."""
     marks = "|".join(map(re.escape, load_data("gemini.toml")["marks"]))
     return re.compile(rf"^(?:{marks})[:：]?\s+", re.IGNORECASE)
 
@@ -377,7 +378,7 @@ def read_gemini_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterat
 
 def _find_day(entry: dict[str, Json], zone: tzinfo | None) -> str | None:
     time = read_time(entry.get("time"))
-    is_prompt = time is not None and _prompt_mark().match(read_text(entry.get("title")))
+    is_prompt = time is not None and _load_prompt_mark().match(read_text(entry.get("title")))
     return time.astimezone(zone).date().isoformat() if time and is_prompt else None
 
 
@@ -388,7 +389,7 @@ def _read_day(day: str, entries: Iterable[dict[str, Json]]) -> Iterator[Found]:
         time = read_time(entry.get("time"))
         items = map(read_dict, read_list(entry.get("safeHtmlItem")))
         answer = "\n\n".join(_to_text(read_text(item.get("html"))) for item in items).strip()
-        prompt = _prompt_mark().sub("", read_text(entry.get("title"))).strip()
+        prompt = _load_prompt_mark().sub("", read_text(entry.get("title"))).strip()
         for role, text in (("user", prompt), ("assistant", answer)):
             if text:
                 parent = len(messages) - 1 if messages else None
@@ -400,7 +401,7 @@ def _read_day(day: str, entries: Iterable[dict[str, Json]]) -> Iterator[Found]:
 
 
 def _to_text(markup: str) -> str:
-    """Return what a person reads of HTML."""
+    """Return the readable text of HTML."""
     lines = _ITEM.sub("- ", _BREAK.sub("\n", markup))
     return re.sub(r"\n{3,}", "\n\n", html.unescape(_TAG.sub("", lines))).strip()
 
@@ -519,14 +520,14 @@ def is_graph(record: Json) -> bool:
 
 
 def read_graph(lines: Iterable[Json]) -> Iterator[Found]:
-    """Yield each observation and each relation as a sentence that is understood alone."""
+    """Yield each observation and each relation as a sentence that is clear by itself."""
     for line in map(read_dict, lines):
         name = read_text(line.get("name"))
         if line.get("type") == "entity" and name:
             category = read_text(line.get("entityType")) or None
             for text in map(read_text, read_list(line.get("observations"))):
                 if text.strip():
-                    yield FoundMemory(_about(name, text.strip()), category=category)
+                    yield FoundMemory(_name_subject(name, text.strip()), category=category)
         elif line.get("type") == "relation":
             parts = [read_text(line.get(key)) for key in ("from", "relationType", "to")]
             yield FoundMemory(" ".join(parts)) if all(parts) else Skipped("unfinished relations")
@@ -534,13 +535,13 @@ def read_graph(lines: Iterable[Json]) -> Iterator[Found]:
             yield Skipped("lines that are neither an entity nor a relation")
 
 
-def _about(name: str, text: str) -> str:
+def _name_subject(name: str, text: str) -> str:
     # An observation alone ("likes tea") would not say whom it is about.
     return text if name.casefold() in text.casefold() else f"{name.replace('_', ' ')}: {text}"
 
 
 def read_list_of_memories(text: str) -> Iterator[Found]:
-    """Yield one memory for each line; bullets and numbers before it do not belong to it."""
+    """Yield one memory for each line, without its bullet or number."""
     for line in text.splitlines():
         memory = _MARK.sub("", line).strip()
         if memory:

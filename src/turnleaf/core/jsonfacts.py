@@ -47,79 +47,79 @@ class JsonPage:
         """The file as we write it."""
         return _assemble(self.records)
 
-    def raw(self, fact: JsonFact) -> str:
+    def get_raw(self, fact: JsonFact) -> str:
         """Return a fact's record as it stands."""
         return self.records[fact.start]
 
-    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
-        """Group facts that are added at one place: all of them."""
+    def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Return facts in groups that are added at one place: all in one."""
         return [memories] if memories else []
 
     def insert(self, *memories: Memory) -> Splice:
-        """Add facts at the end."""
+        """Return the change that adds facts at the end."""
         raws = tuple(dumps(to_json(memory)) for memory in memories)
         return Splice(len(self.records), (), raws, raws)
 
     def replace(self, fact: JsonFact, memory: Memory) -> Splice:
-        """Change what a fact says, in its place."""
+        """Return the change that replaces a fact, in its place."""
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
         # Keys that another program or a later version has put there stay.
-        known = json.loads(self.raw(fact)).items()
+        known = json.loads(self.get_raw(fact)).items()
         raw = dumps({key: value for key, value in known if key not in gone} | record)
-        return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
+        return Splice(fact.start, (self.get_raw(fact),), (raw,), (raw,))
 
     def remove(self, fact: JsonFact) -> Splice:
-        """Take a fact away."""
-        return Splice(fact.start, (self.raw(fact),), ())
+        """Return the change that removes a fact."""
+        return Splice(fact.start, (self.get_raw(fact),), ())
 
     def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
         return _assemble(splice.make_in(self.records))
 
-    def after(self, splice: Splice, unknown_time: datetime) -> JsonPage:
+    def with_splice(self, splice: Splice, unknown_time: datetime) -> JsonPage:
         """Return the file after a change: what parsing its text would give, with less work."""
         end, moved = splice.start + len(splice.took), len(splice.put) - len(splice.took)
         records, ids = splice.make_in(self.records), Ids()
-        new = _facts(splice.put, unknown_time, ids, splice.start)
+        new = _read_facts(splice.put, unknown_time, ids, splice.start)
         tally = self.tally.change(self.facts[splice.start : end], new)
         # Where two facts share an id, they are told apart by counting, which depends on all of
         # them.
         if tally is None or ids.has_twins:
-            return _page(records, unknown_time)
+            return _make_page(records, unknown_time)
         below = [JsonFact(memory, at + moved, typed) for memory, at, typed in self.facts[end:]]
         return JsonPage(records, [*self.facts[: splice.start], *new, *below], tally)
 
-    def at_time(self, time: datetime) -> JsonPage:
-        """Return the file as it is when it was saved at another time."""
-        return _page(self.records, time) if self.tally.typed else self
+    def with_time(self, time: datetime) -> JsonPage:
+        """Return the file as if it had been saved at another time."""
+        return _make_page(self.records, time) if self.tally.typed else self
 
     def shape(self) -> Shape:
-        """Fingerprint the records, whatever their order."""
+        """Return a fingerprint of the records, whatever their order."""
         return self.shape_of(self.records)
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint records that may stand here no more."""
+        """Return the fingerprint of records that need not be on this page."""
         return Shape.of(raws)
 
 
 def parse(text: str, unknown_time: datetime) -> JsonPage:
-    """Read the array; raise CorruptFile when it is none."""
+    """Return the page in a JSON array; raise CorruptFile for anything else."""
     try:
         # Our own layout is split line by line, which is much cheaper than to parse it.
-        return _page(_records_in_our_layout(text), unknown_time)
+        return _make_page(_split_our_layout(text), unknown_time)
     except (ValueError, RecursionError):
         pass
     try:
-        return _page(_records(text), unknown_time)
+        return _make_page(_read_records(text), unknown_time)
     except (ValueError, RecursionError) as error:
         problem = error if isinstance(error, ValueError) else "it is nested too deeply"
         message = f"it is not a JSON array of memories: {problem}"
         raise CorruptFile(message) from error
 
 
-def _records_in_our_layout(text: str) -> list[str]:
-    """Split a file that we wrote, a record a line, without reading all of it as JSON."""
+def _split_our_layout(text: str) -> list[str]:
+    """Return the records of a file in our layout, without parsing it; raise ValueError else."""
     if text == EMPTY:
         return []
     if not (text.startswith(_HEAD) and text.endswith(_FOOT)):
@@ -129,7 +129,7 @@ def _records_in_our_layout(text: str) -> list[str]:
     return text[len(_HEAD) : -len(_FOOT)].split(_BETWEEN)
 
 
-def _records(text: str) -> list[str]:
+def _read_records(text: str) -> list[str]:
     # Some editors save a byte order mark, which JSON does not allow.
     records = json.loads(text.removeprefix("\ufeff"))
     if not isinstance(records, list):
@@ -150,13 +150,13 @@ def _load_record(record: str) -> dict[str, Any]:
     return value
 
 
-def _page(records: list[str], unknown_time: datetime) -> JsonPage:
+def _make_page(records: list[str], unknown_time: datetime) -> JsonPage:
     ids = Ids()
-    facts = _facts(records, unknown_time, ids)
+    facts = _read_facts(records, unknown_time, ids)
     return JsonPage(records, facts, Tally.of(facts, has_twins=ids.has_twins))
 
 
-def _facts(
+def _read_facts(
     records: Sequence[str], unknown_time: datetime, ids: Ids, start: int = 0
 ) -> list[JsonFact]:
     facts: list[JsonFact] = []
@@ -169,6 +169,6 @@ def _facts(
 
 @lru_cache(maxsize=16_384)
 def _read_ours(record: str) -> Memory | None:
-    """Read a fact that has times of its own; from one change to the next most stay the same."""
+    """Return a fact that has times of its own; None for one typed by hand."""
     memory = from_json(_load_record(record), _NEVER)
     return memory if memory.created_at != _NEVER else None

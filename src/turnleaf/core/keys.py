@@ -3,33 +3,33 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.errors import InvalidInput
 
 MAX_KEY_CHARS = 512
 # Control characters and lone surrogates break terminals, addresses and files.
-_NOT_TEXT = lazy_pattern("[\0-\x1f\ud800-\udfff]")
+_NOT_TEXT = make_pattern("[\0-\x1f\ud800-\udfff]")
 
 
 def slack_key(message_ts: str, thread_ts: str | None = None) -> str:
     """Return the key of a Slack thread, or of the message that may become one."""
-    return checked_key(f"slack:{thread_ts or message_ts}")
+    return check_key(f"slack:{thread_ts or message_ts}")
 
 
 def cli_key(started: datetime | int | str) -> str:
     """Return the key of a command line session, by the moment it started."""
     if isinstance(started, datetime):
         started = int(started.astimezone(UTC).timestamp() * 1000)
-    return checked_key(f"cli:session-{started}")
+    return check_key(f"cli:session-{started}")
 
 
 def schedule_key(schedule_id: str) -> str:
     """Return the key of a schedule's conversation."""
-    return checked_key(f"schedule:{schedule_id}")
+    return check_key(f"schedule:{schedule_id}")
 
 
-def checked_key(key: str) -> str:
-    """Refuse what cannot name a conversation in a file, a URL and a terminal."""
+def check_key(key: str) -> str:
+    """Return a key; raise InvalidInput for one that a file, URL or terminal cannot hold."""
     if not key or not key.strip():
         message = "a conversation needs a name; pass a non-empty string as its id"
         raise InvalidInput(message)
@@ -47,29 +47,29 @@ _ONLY = "only:"
 _PROMPTS = "prompts:"
 
 
-def only(name: str) -> str:
-    """Return the audience of those conversations alone that have this audience themselves."""
+def make_own_audience(name: str) -> str:
+    """Return an audience that only conversations of the same audience can read."""
     return f"{_ONLY}{name}"
 
 
-def own_prompts(name: str) -> str:
-    """Return the audience that every search finds, and only prompts of the same audience use."""
+def make_prompt_audience(name: str) -> str:
+    """Return an audience that every search can read, but only prompts of the same audience."""
     return f"{_PROMPTS}{name}"
 
 
-def default_audience(key: str) -> str:
-    """Return the audience of a conversation of which nothing but its key is known."""
+def choose_audience(key: str) -> str:
+    """Return the default audience of a conversation, by its key alone."""
     if key.startswith("schedule:"):
-        return own_prompts(key)
+        return make_prompt_audience(key)
     if key.startswith("slack:"):
         # Of which kind its channel is, nobody knows here, and a wider audience could not be taken
         # back.
-        return only(key)
+        return make_own_audience(key)
     return EVERYONE
 
 
 def is_shared(key: str) -> bool:
-    """Whether other people may read a conversation: Slack's, or a schedule's that goes there."""
+    """Whether other people may read a conversation: of Slack, or of a schedule."""
     return key.startswith(("slack:", "schedule:"))
 
 

@@ -17,7 +17,7 @@ _CORE = Path(__file__).parent
 
 @cache
 def load_data(path: str) -> dict[str, Any]:
-    """Return a TOML file below `turnleaf/core`; it is read once, and must not be changed."""
+    """Return the table of a TOML file below `turnleaf/core`, cached: it must not be changed."""
     # Imported on first use, as the tables are read: most programs need few of them, and the import
     # of the package has to stay quick.
     table: dict[str, Any] = import_module("tomllib").loads((_CORE / path).read_text("utf-8"))
@@ -26,12 +26,12 @@ def load_data(path: str) -> dict[str, Any]:
 
 @cache
 def find_folders(path: str, holding: str) -> tuple[str, ...]:
-    """Return the names of the folders in one below `turnleaf/core` that hold a file."""
+    """Return the names of the folders in `path`, below `turnleaf/core`, that hold a file."""
     return tuple(sorted(one.parent.name for one in (_CORE / path).glob(f"*/{holding}")))
 
 
-def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what behaves as the compiled pattern does, without compiling it yet."""
+def make_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled on first use."""
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 

@@ -22,15 +22,15 @@ from turnleaf.core.markdown_blocks import (
     COMMENT,
     LINES,
     TAB,
-    bare,
-    blocks,
     decode_bullet,
     encode_bullet,
-    indent,
+    find_blocks,
     interrupts,
     is_blank,
+    measure_indent,
+    strip_ending,
 )
-from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
+from turnleaf.core.memories import Ids, Memory, make_content_id, read_count, read_day, read_slot
 from turnleaf.core.pages import Shape, Splice, Tally
 from turnleaf.core.serialization import from_iso, to_iso
 
@@ -85,52 +85,52 @@ class MarkdownPage:
         """The page as it is written."""
         return self.bom + "".join(self.lines)
 
-    def raw(self, fact: MarkdownFact) -> str:
+    def get_raw(self, fact: MarkdownFact) -> str:
         """Return a fact's lines as they stand."""
         return "".join(self.lines[fact.start : fact.end])
 
-    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
-        """Group facts that are added at one place: those of one category."""
+    def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Return facts in groups that are added at one place: those of one category."""
         groups: dict[str | None, list[Memory]] = {}
         for memory in memories:
             groups.setdefault(memory.category, []).append(memory)
         return list(groups.values())
 
     def insert(self, *memories: Memory) -> Splice:
-        """Add facts at the end of their category, which is made when there is none."""
+        """Return the change that adds facts at the end of their category, made if there is none."""
         category = memories[0].category
-        at, heading_is_missing = _place(self, category)
-        above = None if heading_is_missing else _fact_above(self, at)
+        at, heading_is_missing = _find_place(self, category)
+        above = None if heading_is_missing else _find_fact_above(self, at)
         marker = above.marker if above else BULLET
         lead = [f"## {category}\n", "\n"] if heading_is_missing else []
         if at > 0 and not above and not is_blank(self.lines[at - 1]):
             lead.insert(0, "\n")
         raws = [render(memory, marker) for memory in memories]
-        return _splice(self, at, at, raws, lead=lead, tail=_separation(self, at, len(marker)))
+        return _make_splice(self, at, at, raws, lead=lead, tail=_separate(self, at, len(marker)))
 
     def replace(self, fact: MarkdownFact, memory: Memory) -> Splice:
-        """Change what a fact says, in its place."""
+        """Return the change that replaces a fact, in its place."""
         below = self.lines[fact.end : fact.end + 1]
         # Indented lines below would become a part of the new text's last paragraph.
-        would_join = below and indent(below[0]) and not is_blank(below[0])
-        tail = ["\n"] if would_join and not interrupts(bare(below[0])) else []
-        return _splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
+        would_join = below and measure_indent(below[0]) and not is_blank(below[0])
+        tail = ["\n"] if would_join and not interrupts(strip_ending(below[0])) else []
+        return _make_splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
 
     def remove(self, fact: MarkdownFact) -> Splice:
-        """Take a fact's lines away."""
+        """Return the change that removes a fact's lines."""
         took = self.lines[fact.start : fact.end]
         # The last line of a page without a final line break: the one above must lose its own, or
         # the page would get one.
         if fact.start == 0 or fact.end < len(self.lines) or took[-1].endswith(("\n", "\r")):
             return Splice(fact.start, tuple(took), ())
         before = self.lines[fact.start - 1]
-        return Splice(fact.start - 1, (before, *took), tuple(filter(None, [bare(before)])))
+        return Splice(fact.start - 1, (before, *took), tuple(filter(None, [strip_ending(before)])))
 
     def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
         return self.bom + "".join(splice.make_in(self.lines))
 
-    def after(self, splice: Splice, unknown_time: datetime) -> MarkdownPage:
+    def with_splice(self, splice: Splice, unknown_time: datetime) -> MarkdownPage:
         """Return the page after a change: what parsing its text would give, with less work."""
         lines = splice.make_in(self.lines)
         seam = lines[max(0, splice.start - 1) : splice.start + len(splice.put) + 1]
@@ -142,18 +142,18 @@ class MarkdownPage:
             self.bom, lines, unknown_time
         )
 
-    def at_time(self, time: datetime) -> MarkdownPage:
-        """Return the page as it is when it was saved at another time."""
+    def with_time(self, time: datetime) -> MarkdownPage:
+        """Return the page as if it had been saved at another time."""
         if not self.tally.typed:
             return self
-        return replace(self, facts=[_at_time(fact, time) for fact in self.facts])
+        return replace(self, facts=[_with_time(fact, time) for fact in self.facts])
 
     def shape(self) -> Shape:
-        """Fingerprint the lines, whatever their order, and count the blank ones."""
+        """Return a fingerprint of the lines, whatever their order, and the number of blank ones."""
         return self.shape_of(self.lines)
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint lines that may stand here no more."""
+        """Return the fingerprint of lines that need not be on this page."""
         # Editors change line ends and trailing blanks, and that is no edit of a fact.
         lines = [_strip(line) for raw in raws for line in LINES.findall(raw)]
         inked = [line for line in lines if line]
@@ -161,7 +161,7 @@ class MarkdownPage:
 
 
 def parse(text: str, unknown_time: datetime) -> MarkdownPage:
-    """Find the facts; one typed by hand has no times of its own and gets `unknown_time`."""
+    """Return the page of a text; facts typed by hand have no times and get `unknown_time`."""
     bom = BOM if text.startswith(BOM) else ""
     return _read_all(bom, LINES.findall(text.removeprefix(bom)), unknown_time)
 
@@ -196,8 +196,8 @@ def _read_on(
     category: str | None = None,
     is_known: Callable[[int, str | None], bool] = lambda _line, _category: False,
 ) -> int:
-    """Read up to a bullet from which on all is known; return its line."""
-    for block in blocks(lines, start):
+    """Read up to a bullet from which the rest is known; return its line."""
+    for block in find_blocks(lines, start):
         if block.level:
             found.titles[block.start] = block.heading
         if block.level == CATEGORY_LEVEL:
@@ -207,7 +207,7 @@ def _read_on(
             found.closed = block.start
         elif block.width and is_known(block.start, category):
             return block.start
-        elif block.width and (fact := _fact(lines, block, category, unknown_time, found.ids)):
+        elif block.width and (fact := _read_fact(lines, block, category, unknown_time, found.ids)):
             found.facts.append(fact)
         elif block.width:
             found.empty.update(range(block.start, block.end))
@@ -228,7 +228,7 @@ def _read_around(
     moved = len(lines) - len(page.lines)
 
     def is_known(line: int, category: str | None) -> bool:
-        fact = _fact_at(page, line - moved)
+        fact = _find_fact_at(page, line - moved)
         is_below = line - moved >= splice.start + len(splice.took)
         return bool(is_below and fact and fact.memory.category == category)
 
@@ -250,7 +250,7 @@ def _put_together(
     facts: tuple[int, int],
     tally: Tally,
 ) -> MarkdownPage:
-    """Put what was read between two lines in the place of some facts of a page."""
+    """Return a page with what was read between two lines in the place of some facts."""
     moved = len(lines) - len(page.lines)
     start, end = between[0], between[1] - moved
     rest = page.facts[facts[1] :]
@@ -278,15 +278,15 @@ def _put_together(
 
 
 def render(memory: Memory, marker: str = BULLET) -> str:
-    """Write a fact as we do, ending in our comment."""
+    """Return the lines of a fact, with our comment at their end."""
     lines = encode_bullet(memory.content, marker)
     if len(lines) == 1:
-        return f"{lines[0]} {_comment(memory)}\n"
-    return "\n".join([*lines, f"{' ' * len(marker)}{_comment(memory)}\n"])
+        return f"{lines[0]} {_write_comment(memory)}\n"
+    return "\n".join([*lines, f"{' ' * len(marker)}{_write_comment(memory)}\n"])
 
 
 def without_comments(text: str) -> str:
-    """Return the page as a person reads it, for a prompt: our comments are gone."""
+    """Return the page without our comments, as a person or a prompt reads it."""
     if COMMENT not in text:
         return text.removeprefix(BOM)
     kept = []
@@ -310,21 +310,21 @@ def without_facts(text: str, ids: Collection[str]) -> str:
 
 
 def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
-    """Carry a person's edit over to another version; our own facts there stay as they are."""
+    """Return another version with a person's edit carried over; our own facts stay as there."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
-    units = carried_over(
+    units = carry_over(
         # What differs in our own facts is no edit of the person's.
-        [unit for unit in _units(before) if COMMENT not in unit],
-        [unit for unit in _units(after) if COMMENT not in unit],
-        list(_units(there)),
+        [unit for unit in _list_units(before) if COMMENT not in unit],
+        [unit for unit in _list_units(after) if COMMENT not in unit],
+        list(_list_units(there)),
     )
-    newline = _newline(there, len(there.lines))
+    newline = _find_newline(there, len(there.lines))
     ended = (unit if unit.endswith(("\n", "\r")) else unit + newline for unit in units)
     return there.bom + "".join(ended)
 
 
-def carried_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> list[str]:
-    """Make in `onto` the changes of lines that lead from `base` to `edited`.
+def carry_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> list[str]:
+    """Return `onto` with the changes of lines that lead from `base` to `edited`.
 
     What was added goes below the line that it was added below, or to the end; what was taken
     away is taken away where it still stands.
@@ -344,17 +344,17 @@ def carried_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]
     return lines
 
 
-def _units(page: MarkdownPage) -> Iterator[str]:
-    """Go over a page's lines, each fact in one piece."""
+def _list_units(page: MarkdownPage) -> Iterator[str]:
+    """Yield a page's lines, each fact in one piece."""
     index = 0
     for fact in [*page.facts, None]:
         yield from page.lines[index : fact.start if fact else len(page.lines)]
         if fact:
-            yield page.raw(fact)
+            yield page.get_raw(fact)
             index = fact.end
 
 
-def _fact(
+def _read_fact(
     lines: list[str],
     block: Block,
     category: str | None,
@@ -367,13 +367,13 @@ def _fact(
     memory = memory or _read(text, block.width, category, unknown_time)
     if memory is None:
         return None
-    marker = _marker(text, block.width)
+    marker = _find_marker(text, block.width)
     return MarkdownFact(
         ids.tell_apart(memory), block.start, block.end, block.below, marker, is_typed
     )
 
 
-def _at_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
+def _with_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
     if not fact.is_typed:
         return fact
     memory = fact.memory
@@ -382,35 +382,35 @@ def _at_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
     return fact._replace(memory=replace(memory, created_at=time, updated_at=updated))
 
 
-def _marker(text: str, width: int) -> str:
+def _find_marker(text: str, width: int) -> str:
     if text.startswith(BULLET) and width == len(BULLET):
         return BULLET
-    first = bare(LINES.findall(text)[0])
+    first = strip_ending(LINES.findall(text)[0])
     # How wide a tab is depends on its column, so a marker is copied with spaces instead.
     return first.expandtabs(TAB)[:width].ljust(width)
 
 
 @lru_cache(maxsize=16_384)
 def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
-    """Read a fact that has times of its own; from one change to the next most stay the same."""
+    """Return a fact that has times of its own; None for one typed by hand."""
     memory = _read(text, width, category, _NEVER)
     return memory if memory and memory.created_at != _NEVER else None
 
 
 def _read(text: str, width: int, category: str | None, unknown_time: datetime) -> Memory | None:
     comments = list(_COMMENT.finditer(text)) if COMMENT in text else []
-    fields = _fields(comments[-1]["fields"].removesuffix("--")) if comments else {}
-    shown = [bare(line) for line in LINES.findall(without_comments(text))]
+    fields = _read_fields(comments[-1]["fields"].removesuffix("--")) if comments else {}
+    shown = [strip_ending(line) for line in LINES.findall(without_comments(text))]
     content = decode_bullet(shown, width) if shown else ""
     # A bullet that says nothing could not be found again to be deleted.
     if not content.strip():
         return None
-    created = _time(fields.get("created"), unknown_time)
+    created = _read_time(fields.get("created"), unknown_time)
     return Memory(
-        id=fields.get("id") or content_id(content),
+        id=fields.get("id") or make_content_id(content),
         content=content,
         created_at=created,
-        updated_at=_time(fields.get("updated"), created),
+        updated_at=_read_time(fields.get("updated"), created),
         category=category,
         origin=fields.get("origin"),
         slot=read_slot(fields.get("slot")),
@@ -420,7 +420,7 @@ def _read(text: str, width: int, category: str | None, unknown_time: datetime) -
     )
 
 
-def _comment(memory: Memory) -> str:
+def _write_comment(memory: Memory) -> str:
     fields = {"id": memory.id, "created": to_iso(memory.created_at)}
     if memory.updated_at != memory.created_at:
         fields["updated"] = to_iso(memory.updated_at)
@@ -443,12 +443,12 @@ def _encode_value(value: str) -> str:
     return quote(value, safe=":+.").replace("--", "-%2D")
 
 
-def _fields(text: str) -> dict[str, str]:
+def _read_fields(text: str) -> dict[str, str]:
     pairs = (field.partition("=") for field in text.split())
     return {name: unquote(value) if "%" in value else value for name, _, value in pairs}
 
 
-def _time(text: str | None, otherwise: datetime) -> datetime:
+def _read_time(text: str | None, otherwise: datetime) -> datetime:
     try:
         return from_iso(text) if text else otherwise
     # A comment that somebody damaged must not cost the fact.
@@ -456,9 +456,9 @@ def _time(text: str | None, otherwise: datetime) -> datetime:
         return otherwise
 
 
-def _place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
-    """Find the line at which a category ends, and whether its heading is still missing."""
-    sections = _sections(page)
+def _find_place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
+    """Return the line at which a category ends, and whether its heading is missing."""
+    sections = _find_sections(page)
     if category not in sections:
         return page.closed, True
     start, end = sections[category]
@@ -473,8 +473,8 @@ def _place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
     return end, False
 
 
-def _sections(page: MarkdownPage) -> dict[str | None, tuple[int, int]]:
-    """Map each category to its lines; the first of several with one name."""
+def _find_sections(page: MarkdownPage) -> dict[str | None, tuple[int, int]]:
+    """Return the lines of each category; of several with one name, of the first."""
     starts = [(0, None), *page.headings]
     ends = [*(line for line, _ in page.headings), len(page.lines)]
     sections: dict[str | None, tuple[int, int]] = {}
@@ -488,32 +488,32 @@ def _count_above(page: MarkdownPage, line: int) -> int:
     return bisect_left(page.facts, line, key=lambda fact: fact.start)
 
 
-def _fact_above(page: MarkdownPage, line: int) -> MarkdownFact | None:
+def _find_fact_above(page: MarkdownPage, line: int) -> MarkdownFact | None:
     """Return the fact that ends just above a line, if nothing else belongs to it."""
     fact = page.facts[_count_above(page, line) - 1] if page.facts else None
     return fact if fact and fact.end == fact.below == line else None
 
 
-def _fact_at(page: MarkdownPage, line: int) -> MarkdownFact | None:
+def _find_fact_at(page: MarkdownPage, line: int) -> MarkdownFact | None:
     above = _count_above(page, line)
     fact = page.facts[above] if above < len(page.facts) else None
     return fact if fact and fact.start == line else None
 
 
-def _separation(page: MarkdownPage, at: int, width: int) -> list[str]:
+def _separate(page: MarkdownPage, at: int, width: int) -> list[str]:
     """Return the lines that keep a new fact apart from what stands below it."""
     rest = (page.lines[index] for index in range(at, len(page.lines)))
     below = next((line for line in rest if not is_blank(line)), "")
-    if indent(below) >= width:
+    if measure_indent(below) >= width:
         # Indented text below would become a part of the new bullet; only something between them
         # that Markdown does not show keeps it apart.
         return ["\n", "<!-- -->\n", "\n"]
     if at < len(page.lines) and not is_blank(below) and not is_blank(page.lines[at]):
-        return [] if _fact_at(page, at) else ["\n"]
+        return [] if _find_fact_at(page, at) else ["\n"]
     return []
 
 
-def _splice(
+def _make_splice(
     page: MarkdownPage,
     start: int,
     end: int,
@@ -521,30 +521,30 @@ def _splice(
     lead: Sequence[str] = (),
     tail: Sequence[str] = (),
 ) -> Splice:
-    """Put facts in the place of lines, in the line ending used there.
+    """Return the change that puts facts in the place of lines, in the line ending used there.
 
     Where the page had no final one, it still has none.
     """
-    newline = _newline(page, end)
-    facts = [[bare(line) + newline for line in LINES.findall(raw)] for raw in raws]
-    put = [bare(line) + newline for line in lead]
+    newline = _find_newline(page, end)
+    facts = [[strip_ending(line) + newline for line in LINES.findall(raw)] for raw in raws]
+    put = [strip_ending(line) + newline for line in lead]
     put += [line for fact in facts for line in fact]
-    put += [bare(line) + newline for line in tail]
+    put += [strip_ending(line) + newline for line in tail]
     took = page.lines[start:end]
     # A page without a final line break gets none: nothing but the fact may change.
     if end == len(page.lines) and page.lines and not page.lines[-1].endswith(("\n", "\r")):
-        put[-1] = bare(put[-1])
-        facts[-1][-1] = bare(facts[-1][-1])
+        put[-1] = strip_ending(put[-1])
+        facts[-1][-1] = strip_ending(facts[-1][-1])
         if start > 0 and not took:
             took, put, start = page.lines[-1:], [page.lines[-1] + newline, *put], start - 1
     return Splice(start, tuple(took), tuple(put), tuple(map("".join, facts)))
 
 
-def _newline(page: MarkdownPage, line: int) -> str:
-    """Return the line ending in use above a line, or else anywhere."""
+def _find_newline(page: MarkdownPage, line: int) -> str:
+    """Return the line ending used above a line, or else at the top of the page."""
     # A page may mix line ends, when two systems write it; what is added follows its neighbour.
     near = [*page.lines[max(0, line - 1) : line], *page.lines[:1]]
-    endings = [text[len(bare(text)) :] for text in near]
+    endings = [text[len(strip_ending(text)) :] for text in near]
     return next(filter(None, endings), "\n")
 
 

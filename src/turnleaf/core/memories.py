@@ -91,21 +91,21 @@ def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
     if "content" not in record:
         message = "a memory has no content"
         raise InvalidInput(message)
-    checked_content(record["content"])
+    check_content(record["content"])
     return read_recorded(record, unknown_time)
 
 
 def read_recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
     """Read a fact that stood in a file once, even if nobody could add it today."""
     content = str(record["content"])
-    created = _time(record.get("createdAt"), unknown_time)
+    created = _read_time(record.get("createdAt"), unknown_time)
     return Memory(
-        id=_text(record, "id") or content_id(content),
+        id=_read_text(record, "id") or make_content_id(content),
         content=content,
         created_at=created,
-        updated_at=_time(record.get("updatedAt"), created),
-        category=_heading(_text(record, "category") or ""),
-        origin=_text(record, "origin"),
+        updated_at=_read_time(record.get("updatedAt"), created),
+        category=_make_heading(_read_text(record, "category") or ""),
+        origin=_read_text(record, "origin"),
         slot=read_slot(record.get("slot")),
         until=read_day(record.get("until")),
         said_count=read_count(record.get("saidCount")),
@@ -114,14 +114,14 @@ def read_recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
 
 
 def read_slot(value: object) -> str | None:
-    """Return the name of a slot as a file has it; none where it is damaged."""
+    """Return the name of a slot from a file; None where it is damaged."""
     if not isinstance(value, str) or _NOT_TEXT.search(value):
         return None
     return value if value.strip() and len(value) <= MAX_SLOT_CHARS else None
 
 
 def read_day(value: object) -> date | None:
-    """Return a day as a file has it; none where it is damaged."""
+    """Return a day from a file; None where it is damaged."""
     if not isinstance(value, str) or not _DAY.fullmatch(value):
         return None
     try:
@@ -130,8 +130,8 @@ def read_day(value: object) -> date | None:
         return None
 
 
-def checked_date(day: object) -> date:
-    """Return a day that is given as a date, a moment or a text; refuse what is none."""
+def check_date(day: object) -> date:
+    """Return the day of a date, a datetime or a text; raise InvalidInput for anything else."""
     found = day if isinstance(day, date) else read_day(day)
     if found is None:
         message = f"{day!r:.80} is no date; write it as 2026-11-15"
@@ -140,14 +140,14 @@ def checked_date(day: object) -> date:
 
 
 def read_count(value: object) -> int:
-    """Return how often a fact was said, as a file has it; once where that is damaged."""
+    """Return from a file how often a fact was said; 1 where that is damaged."""
     text = str(value)
     is_count = not isinstance(value, bool) and _COUNT.fullmatch(text)
     return int(text) if is_count else 1
 
 
-def content_id(content: str) -> str:
-    """Return an id for a fact that has none, made from what it says."""
+def make_content_id(content: str) -> str:
+    """Return an id for a fact that has none, as a hash of its content."""
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return f"h{digest[:11]}"
 
@@ -161,7 +161,8 @@ class Ids:
         self.has_twins = False
 
     def take(self, wanted: str) -> str:
-        """Take an id, or one like it that is free."""
+        """Return an id, or one like it that is free, and mark it as taken."""
+        # Counting goes on from the last number, or many equal facts would take quadratic time.
         number = self._counted.get(wanted, 0)
         while (candidate := f"{wanted}-{number}" if number > 1 else wanted) in self._taken:
             number += 1
@@ -170,7 +171,7 @@ class Ids:
         return candidate
 
     def tell_apart(self, memory: Memory) -> Memory:
-        """Return a fact under an id that no other has."""
+        """Return a fact with an id that no other has."""
         taken = self.take(memory.id)
         if taken == memory.id:
             return memory
@@ -178,49 +179,49 @@ class Ids:
         return replace(memory, id=taken)
 
 
-def unique_id(wanted: str, taken: Collection[str]) -> str:
+def make_unique_id(wanted: str, taken: Collection[str]) -> str:
     """Return an id, or one like it that is not taken."""
     return Ids(taken).take(wanted) if wanted in taken else wanted
 
 
-def checked_content(content: object) -> str:
-    """Refuse what cannot be a fact in a file that people read."""
-    text = checked_text(content, "a memory")
+def check_content(content: object) -> str:
+    """Return the content of a fact; raise InvalidInput for what is no text, or blank."""
+    text = check_text(content, "a memory")
     if not text.strip():
         message = "a fact needs some text, and this is empty; type it"
         raise InvalidInput(message)
     return text
 
 
-def checked_category(category: str | None) -> str | None:
-    """Refuse what cannot be a heading; nothing but spaces is no category."""
+def check_category(category: str | None) -> str | None:
+    """Return a category as one line, None if it is blank; raise InvalidInput if too long."""
     if category is None:
         return None
-    heading = _heading(category)
+    heading = _make_heading(category)
     if heading and len(heading) > MAX_CATEGORY_CHARS:
         message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(heading)}"
         raise InvalidInput(message)
     return heading
 
 
-def checked_slot(slot: str | None) -> str | None:
-    """Refuse what cannot name a slot."""
+def check_slot(slot: str | None) -> str | None:
+    """Return a slot; raise InvalidInput for what cannot name one."""
     if slot is not None and read_slot(slot) is None:
         message = f"a slot is a name of up to {MAX_SLOT_CHARS} characters, not {slot!r:.120}"
         raise InvalidInput(message)
     return slot
 
 
-def checked_day(day: object) -> date | None:
-    """Refuse what is no day."""
+def check_day(day: object) -> date | None:
+    """Return the last day of a fact; raise InvalidInput for what is no date."""
     if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
         return day
     message = f"the last day of a fact is a date, not {day!r:.120}"
     raise InvalidInput(message)
 
 
-def checked_text(text: object, what: str) -> str:
-    """Refuse what no text file can hold."""
+def check_text(text: object, what: str) -> str:
+    """Return a text; raise InvalidInput for what no text file can hold."""
     if not isinstance(text, str):
         message = f"{what} is text, not {type(text).__name__}"
         raise InvalidInput(message)
@@ -234,9 +235,9 @@ def checked_text(text: object, what: str) -> str:
     return text
 
 
-def checked_note(entry: object) -> str:
-    """Refuse a daily note without text."""
-    text = checked_text(entry, "a note")
+def check_note(entry: object) -> str:
+    """Return the text of a daily note; raise InvalidInput if it is blank."""
+    text = check_text(entry, "a note")
     if not text.strip():
         message = "a note needs some text; type it"
         raise InvalidInput(message)
@@ -246,7 +247,7 @@ def checked_note(entry: object) -> str:
 def find_new(
     incoming: Iterable[Memory], present: Iterable[Memory], older: Iterable[Memory] = ()
 ) -> list[Memory]:
-    """Return the facts that are not present, each under an id that no other has.
+    """Return the facts that are not present, each with an id that no other has.
 
     Those that left (`older`) keep theirs: the same fact may come back under it.
     """
@@ -259,7 +260,7 @@ def find_new(
         if (one.content, one.category) in said or (one.id, one.content) in named:
             continue
         others = {one.id} if left.get(one.id, one.content) != one.content else set()
-        new.append(replace(one, id=unique_id(one.id, ids | others)))
+        new.append(replace(one, id=make_unique_id(one.id, ids | others)))
         said.add((one.content, one.category))
         ids.add(new[-1].id)
     return new
@@ -268,10 +269,10 @@ def find_new(
 def _check_fact(memory: Memory) -> Memory:
     return replace(
         memory,
-        content=checked_content(memory.content),
-        category=checked_category(memory.category),
-        slot=checked_slot(memory.slot),
-        until=checked_day(memory.until),
+        content=check_content(memory.content),
+        category=check_category(memory.category),
+        slot=check_slot(memory.slot),
+        until=check_day(memory.until),
         created_at=to_millisecond(memory.created_at),
         updated_at=to_millisecond(memory.updated_at),
     )
@@ -282,11 +283,11 @@ def contains(memory: Memory, keyword: str) -> bool:
     return keyword.casefold() in memory.content.casefold()
 
 
-def _time(value: object, otherwise: datetime) -> datetime:
+def _read_time(value: object, otherwise: datetime) -> datetime:
     return from_iso(value) if isinstance(value, str) else otherwise
 
 
-def _text(record: Mapping[str, Any], key: str) -> str | None:
+def _read_text(record: Mapping[str, Any], key: str) -> str | None:
     value = record.get(key)
     if value is None or isinstance(value, str):
         return value or None
@@ -294,9 +295,9 @@ def _text(record: Mapping[str, Any], key: str) -> str | None:
     raise InvalidInput(message)
 
 
-def _heading(category: str) -> str | None:
+def _make_heading(category: str) -> str | None:
     """Return a category as one line that can stand in a heading."""
-    words = checked_text(category, "a category").split()
+    words = check_text(category, "a category").split()
     is_mark = [not word.strip("#") for word in words]
     if all(is_mark):
         return None

@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.serialization import aware, from_iso, to_iso, to_millisecond, to_text
+from turnleaf.core.serialization import check_aware, from_iso, to_iso, to_millisecond, to_text
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Message:
         stamp = self.timestamp
         # Files keep milliseconds, and what is read has to equal what was said.
         if stamp is not None and (stamp.tzinfo is None or stamp.microsecond % 1000):
-            object.__setattr__(self, "timestamp", to_millisecond(aware(stamp)))
+            object.__setattr__(self, "timestamp", to_millisecond(check_aware(stamp)))
         # Thousands of plain messages are made at once, and these need no further look.
         is_plain = self.tool_calls is None and self.tool_call_id is None
         if is_plain and type(self.content) is str and self.role in _SPEAKERS:
@@ -80,15 +80,15 @@ class _Draft:
     name: str | None
 
 
-def as_stored(role: str, text: str, timestamp: datetime) -> Message:
-    """Make a plain message of parts that were checked when they were stored."""
-    return many_as_stored((role,), (text,), (timestamp,))[0]
+def make_stored(role: str, text: str, timestamp: datetime) -> Message:
+    """Return a plain message, unchecked: its parts were checked when they were stored."""
+    return make_many_stored((role,), (text,), (timestamp,))[0]
 
 
-def many_as_stored(
+def make_many_stored(
     roles: Sequence[str], texts: Sequence[str], timestamps: Sequence[datetime]
 ) -> list[Message]:
-    """Make plain messages of parts that were checked when they were stored."""
+    """Return plain messages, unchecked: their parts were checked when they were stored."""
     made: list[Any] = []
     for role, text, timestamp in zip(roles, texts, timestamps, strict=True):
         one = _Draft()
@@ -115,7 +115,7 @@ def to_json(message: Message) -> dict[str, Any]:
 
 
 def from_json(record: Mapping[str, Any]) -> Message:
-    """Read the form that `to_json` gives; raise ValueError for any other."""
+    """Return the message that `to_json` wrote; raise ValueError for any other record."""
     stamp = record.get("timestamp")
     return Message(
         role=record["role"],
@@ -128,7 +128,7 @@ def from_json(record: Mapping[str, Any]) -> Message:
 
 
 def to_openai(message: Message) -> dict[str, Any]:
-    """Return the form that OpenAI's chat completions take."""
+    """Return a message in the form of OpenAI's chat completions."""
     record: dict[str, Any] = {"role": message.role, "content": deepcopy(message.content)}
     if message.tool_calls:
         record["tool_calls"] = deepcopy(message.tool_calls)
@@ -145,12 +145,12 @@ def _is_text(part: Part) -> bool:
 
 
 def _check(message: Message) -> None:
-    problem = _problem(message)
+    problem = _find_problem(message)
     if problem:
         raise InvalidInput(problem)
 
 
-def _problem(message: Message) -> str | None:
+def _find_problem(message: Message) -> str | None:
     role, content, calls = message.role, message.content, message.tool_calls
     if role not in ROLES:
         return f"a message's role is one of {', '.join(ROLES)}, not {role!r}"
@@ -162,10 +162,10 @@ def _problem(message: Message) -> str | None:
         return f"only a tool's message has a tool_call_id, not one of role {role!r}"
     if content is None and not calls:
         return f"the {role}'s message has no content; pass text or a list of content parts"
-    return _content_problem(content) or _calls_problem(calls)
+    return _find_content_problem(content) or _find_calls_problem(calls)
 
 
-def _content_problem(content: object) -> str | None:
+def _find_content_problem(content: object) -> str | None:
     if content is None or isinstance(content, str):
         return None
     if not isinstance(content, list):
@@ -175,7 +175,7 @@ def _content_problem(content: object) -> str | None:
     return None
 
 
-def _calls_problem(calls: object) -> str | None:
+def _find_calls_problem(calls: object) -> str | None:
     if calls is None:
         return None
     if not isinstance(calls, list | tuple):
@@ -313,11 +313,11 @@ class Feed:
     """Whether there is nothing more for now."""
 
 
-def trust_by_role(role: str) -> str:
-    """Return whose words a message holds of which nothing but its role is known."""
+def find_trust(role: str) -> str:
+    """Return the trust of a message by its role alone."""
     return role if role in TRUSTED else "tool"
 
 
 def make_title(question: str) -> str:
-    """Return how a question begins, on one line and as text that any file can hold."""
+    """Return the beginning of a question as a title, on one line and in valid UTF-8."""
     return to_text(" ".join(question[:BEGINNING_CHARS].split())[:TITLE_CHARS])

@@ -49,7 +49,9 @@ class ModelProvider:
         return self.url is not None and self.url.startswith("http://localhost")
 
 
-def _host(name: str, label: str, url: str, variable: str, window: int = 128_000) -> ModelProvider:
+def _make_host(
+    name: str, label: str, url: str, variable: str, window: int = 128_000
+) -> ModelProvider:
     return ModelProvider(name, label, "openai", url, variable, needs_key=True, window=window)
 
 
@@ -60,16 +62,18 @@ PROVIDERS = {
             "anthropic", "Anthropic", "anthropic", "https://api.anthropic.com",
             "ANTHROPIC_API_KEY", needs_key=True,
         ),
-        _host("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-        _host(
+        _make_host("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        _make_host(
             "gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai",
             "GEMINI_API_KEY", window=1_000_000,
         ),
-        _host("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-        _host("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-        _host("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-        _host("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-        _host("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
+        _make_host(
+            "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"
+        ),
+        _make_host("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        _make_host("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        _make_host("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        _make_host("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
         ModelProvider("ollama", "Ollama", "openai", "http://localhost:11434/v1"),
         ModelProvider("lmstudio", "LM Studio", "openai", "http://localhost:1234/v1"),
         ModelProvider("llamacpp", "llama.cpp", "openai", "http://localhost:8080/v1"),
@@ -82,7 +86,7 @@ PROVIDERS = {
 
 
 def find_provider(model: str | None) -> ModelProvider | None:
-    """Return the provider of a model by its name; None for one that no server is asked for."""
+    """Return the provider of a model by its name; None for a model without a server."""
     kind, _, name = (model or "").partition(":")
     return PROVIDERS.get(kind) if name else None
 
@@ -99,20 +103,20 @@ class StoredKey:
     command: str | None = None
 
     def is_for(self, url: str) -> bool:
-        """Whether a server may be sent it: the one that it was set for, and no other."""
+        """Whether the key may be sent to a server: only to the one that it was set for."""
         # A key of one server must not be sent wherever the address of that provider points next.
         return find_server(self.address) == find_server(url)
 
 
 def find_server(url: str) -> tuple[str, str, int | None]:
-    """Return what of an address decides who answers: scheme, host and port."""
+    """Return the part of an address that decides who answers: scheme, host and port."""
     parts = urlsplit(url)
     # An address with its usual port written out names the same server.
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
 def parse_keys(data: bytes) -> dict[str, StoredKey]:
-    """Return the keys of a file by provider; raise ValueError for what is no such file."""
+    """Return the keys of a file by provider; raise ValueError for any other file."""
     found = json.loads(data.decode("utf-8-sig"))
     if not isinstance(found, dict):
         raise ValueError
@@ -139,8 +143,8 @@ def _to_json(stored: StoredKey) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None}
 
 
-def checked_url(url: str, variable: str) -> str:
-    """Check an address; what may hold a secret is refused, as it would be shown."""
+def check_url(url: str, variable: str) -> str:
+    """Return an address; raise SettingsError for a bad one, or one that may hold a secret."""
     try:
         parts = urlsplit(url)
         is_good = bool(parts.hostname) and parts.port != 0
@@ -157,8 +161,8 @@ def checked_url(url: str, variable: str) -> str:
     return url.rstrip("/")
 
 
-def checked_key(key: str | None, variable: str) -> str | None:
-    """Refuse a key that no header can hold, before an error of a library shows it."""
+def check_key(key: str | None, variable: str) -> str | None:
+    """Return a key; raise SettingsError for one that no header can hold."""
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
             f"{variable} has a character that no key has, such as a line break; copy it anew"

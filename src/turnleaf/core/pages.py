@@ -66,7 +66,7 @@ class Tally:
         return cls(ids, chars, sum(fact.is_typed for fact in facts), has_twins)
 
     def change(self, gone: Sequence[PlacedFact], new: Sequence[PlacedFact]) -> Tally | None:
-        """Count some facts no more and others instead; None where ids would be shared."""
+        """Return the count with some facts replaced by others; None where ids would be shared."""
         less, more = Tally.of(gone), Tally.of(new)
         ids = set(self.ids)
         ids -= less.ids
@@ -93,35 +93,35 @@ class Page(Protocol):
     def tally(self) -> Tally:
         """The facts, counted."""
 
-    def raw(self, fact: Any) -> str:  # noqa: ANN401 - a PlacedFact of the format's own
-        """Return a fact's text as it stands."""
+    def get_raw(self, fact: Any) -> str:  # noqa: ANN401 - a PlacedFact of the format's own
+        """Return a fact's text as it is in the file."""
 
-    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
-        """Group facts that are added at one place."""
+    def group(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Return facts in groups that are added at one place."""
 
     def insert(self, *memories: Memory) -> Splice:
-        """Add a fact, or several that go together."""
+        """Return the change that adds a fact, or several of one group."""
 
     def replace(self, fact: Any, memory: Memory) -> Splice:  # noqa: ANN401
-        """Change what a fact says, in its place."""
+        """Return the change that replaces a fact, in its place."""
 
     def remove(self, fact: Any) -> Splice:  # noqa: ANN401
-        """Take a fact away."""
+        """Return the change that removes a fact."""
 
     def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
 
-    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+    def with_splice(self, splice: Splice, unknown_time: datetime) -> Page:
         """Return the page after a change: what parsing its text would give, with less work."""
 
-    def at_time(self, time: datetime) -> Page:
-        """Return the page as it is when it was saved at another time."""
+    def with_time(self, time: datetime) -> Page:
+        """Return the page as if it had been saved at another time."""
 
     def shape(self) -> Shape:
-        """Fingerprint it."""
+        """Return the fingerprint of the page."""
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
-        """Fingerprint lines or records."""
+        """Return the fingerprint of lines or records."""
 
 
 class Format(Protocol):
@@ -130,7 +130,7 @@ class Format(Protocol):
     EMPTY: str
 
     def parse(self, text: str, unknown_time: datetime) -> Page:
-        """Read a file's text; raise CorruptFile when it is no such file."""
+        """Return the page of a file's text; raise CorruptFile for any other file."""
 
 
 def find(page: Page, memory_id: str) -> Any:  # noqa: ANN401
@@ -152,9 +152,9 @@ class Shape:
 
     @classmethod
     def of(cls, lines: Iterable[str], blanks: int = 0) -> Shape:
-        """Add up lines."""
+        """Return the shape of lines."""
         # A sum does not depend on the order of lines, and can be changed line by line.
-        return cls(sum(map(_number, lines)) % (1 << _BITS), blanks)
+        return cls(sum(map(_hash_line, lines)) % (1 << _BITS), blanks)
 
     def __add__(self, other: Shape) -> Shape:
         """Return the shape of both texts together."""
@@ -170,11 +170,11 @@ class Shape:
 
     @classmethod
     def parse(cls, text: str) -> Shape:
-        """Read what `str` wrote."""
+        """Return the shape that `str` wrote."""
         total, _, blanks = text.partition("+")
         return cls(int(total, 16), int(blanks))
 
 
-def _number(line: str) -> int:
+def _hash_line(line: str) -> int:
     digest = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8)
     return int.from_bytes(digest.digest())

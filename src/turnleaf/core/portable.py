@@ -121,7 +121,7 @@ def read_number(name: str | None) -> int:
 
 
 def make_day(day: date, notes: Sequence[tuple[str, str | None]]) -> PortablePart:
-    """Return the notes of a day, each with where it came from, as a part."""
+    """Return the notes of a day, each with its source, as a part."""
     name = day.isoformat()
     return make_part(name, [name, *map(list, notes)], (day, tuple(notes)), len(notes))
 
@@ -135,19 +135,19 @@ def make_record(record: Record) -> PortablePart:
 
 
 def name_record(collection: str, key: str) -> str:
-    """Return the name of a record's part, by which records are in the order of both."""
+    """Return the name of a record's part, which sorts by collection and key."""
     # No name has a control character, so the order is that of the pair.
     return f"{collection}\0{key}"
 
 
 def split_record_name(name: str | None) -> tuple[str, str]:
-    """Return collection and key; empty ones, before all others, for None."""
+    """Return the collection and key of a part's name; two empty strings for None."""
     collection, _, key = (name or "").partition("\0")
     return collection, key
 
 
 def is_marker(collection: str, key: str) -> bool:
-    """Whether a record is the one that tells of which space this is a copy."""
+    """Whether a record is the one that says of which space this is a copy."""
     return (collection, key) == (COPY_COLLECTION, COPY_KEY)
 
 
@@ -248,7 +248,7 @@ def _describe_entry(entry: ImageEntry) -> list[object]:
 
 
 def number_steps(entries: Iterable[ImageEntry]) -> tuple[ImageEntry, ...]:
-    """Return entries in their order, each step named by the number of its first change."""
+    """Return entries in order, with the number of a step's first change as its name."""
     ordered = sorted(entries, key=lambda one: one.change.n)
     firsts: dict[tuple[Hashable, bool], int] = {}
     for one in ordered:
@@ -260,7 +260,7 @@ def number_steps(entries: Iterable[ImageEntry]) -> tuple[ImageEntry, ...]:
 
 
 def swap_title(text: str, title: str) -> str:
-    """Return a text with another title, if it has one of those that we give."""
+    """Return a text with another title, if its title is one of ours."""
     first, end, rest = text.partition("\n")
     return f"{title}{end}{rest}" if first in _TITLES else text
 
@@ -278,14 +278,14 @@ def render_facts(facts: Sequence[Memory], now: datetime) -> str:
 
 
 def name_text(text: str) -> str:
-    """Return a name that only this text has."""
+    """Return the hash that names a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_file_entries(
     text: str, main: Sequence[FileChange], older: Sequence[FileChange], now: datetime
 ) -> tuple[ImageEntry, ...]:
-    """Return the record of a Markdown file and of that of older facts, without halves of moves."""
+    """Return the record of a Markdown file and of its older facts, each move once."""
     texts = _follow_back(text, main, now)
     moves = [one for one in older if one.op == MOVED and one.before]
     entries = [_read_line(one, texts.get(one.step), moves) for one in main]
@@ -298,7 +298,7 @@ def read_file_entries(
 
 
 def read_bare_entries(history: Iterable[FileChange]) -> tuple[ImageEntry, ...]:
-    """Return the record of a file whose lines mean nothing elsewhere."""
+    """Return the record of a file without its lines, which mean nothing elsewhere."""
     return number_steps(ImageEntry(_to_change(one)) for one in history if one.op != MOVED)
 
 
@@ -321,7 +321,7 @@ def _to_change(line: FileChange) -> Change:
 
 
 def _follow_back(text: str, main: Sequence[FileChange], now: datetime) -> dict[Hashable, str]:
-    """Return the texts that the newest steps left, as far as the record tells them."""
+    """Return the text after each of the newest steps, as far as the record holds them."""
     steps: dict[Hashable, list[FileChange]] = {}
     for one in main:
         steps.setdefault(one.step, []).append(one)
@@ -335,7 +335,7 @@ def _follow_back(text: str, main: Sequence[FileChange], now: datetime) -> dict[H
             break
         found[step] = text
         others = [one for one in puts if one.step != step]
-        before = TextHistory(markdown, [*made, *others], now).before(text, made[0])
+        before = TextHistory(markdown, [*made, *others], now).find_before(text, made[0])
         if before is None:
             break
         text = before
@@ -345,10 +345,10 @@ def _follow_back(text: str, main: Sequence[FileChange], now: datetime) -> dict[H
 def write_file_lines(
     image: FactsImage, file: str, older_file: str
 ) -> tuple[list[FileChange], list[FileChange]]:
-    """Return the record as the files of facts and of older facts have it."""
+    """Return the records for the files of facts and of older facts."""
     main = [one for one in image.entries if not one.is_older]
     page = markdown.parse(image.text, image.written_at)
-    raws = {one.memory.id: page.raw(one) for one in page.facts}
+    raws = {one.memory.id: page.get_raw(one) for one in page.facts}
     lines = _name_texts([_write_line(one, file) for one in main], main)
     lasts = {one.id: at for at, one in enumerate(lines) if one.after}
     for key, at in lasts.items():
@@ -369,7 +369,7 @@ def _write_line(entry: ImageEntry, file: str) -> FileChange:
 
 
 def _write_move(entry: ImageEntry, file: str) -> FileChange:
-    """Return the other half of a fact's coming back, by which that can be undone."""
+    """Return the change in the older facts that lets a revived fact be undone."""
     change = entry.change
     return FileChange(
         n=change.n + 1, time=change.time, op=MOVED, id=change.id, before=entry.left, file=file
@@ -377,7 +377,7 @@ def _write_move(entry: ImageEntry, file: str) -> FileChange:
 
 
 def _name_texts(lines: Sequence[FileChange], entries: Sequence[ImageEntry]) -> list[FileChange]:
-    """Name the texts before and after each step, where unknown by names that no text has."""
+    """Return lines with names for the texts before and after each step, made up if unknown."""
     known = {one.change.step: one.version for one in entries if one.version}
     steps = [one.change.step for one in entries] or [one.n for one in lines]
     named, before, last = list[FileChange](), "", None
@@ -392,7 +392,7 @@ def _name_texts(lines: Sequence[FileChange], entries: Sequence[ImageEntry]) -> l
 
 
 def _end_with(lines: list[FileChange], text: str, page: Page) -> list[FileChange]:
-    """Have the last step leave the text as it is: else it would look like somebody's save."""
+    """Return lines whose last step leaves this text: else it would look like somebody's save."""
     if not lines:
         return lines
     last, name = lines[-1].step, name_text(text)[:_SHORT]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.memories import checked_text
+from turnleaf.core.loading import make_pattern
+from turnleaf.core.memories import check_text
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_NAME_CHARS = 512
 MAX_VALUE_BYTES = 16_000_000
 _ORDINAL = "{:016x}"
-_CONTROLS = lazy_pattern(r"[\x00-\x1f\x7f]")
+_CONTROLS = make_pattern(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Record:
     expires_at: datetime | None = None
 
 
-def checked_name(name: str, what: str, *, may_be_empty: bool = False) -> str:
+def check_name(name: str, what: str, *, may_be_empty: bool = False) -> str:
     """Return the name of a collection or a key; raise InvalidInput for one that is unusable."""
-    text = checked_text(name, what)
+    text = check_text(name, what)
     if (not text and not may_be_empty) or len(text) > MAX_NAME_CHARS or _CONTROLS.search(text):
         message = (
             f"{what} has 1 to {MAX_NAME_CHARS} characters without control characters; "
@@ -41,7 +41,7 @@ def checked_name(name: str, what: str, *, may_be_empty: bool = False) -> str:
     return text
 
 
-def checked_value(value: bytes) -> bytes:
+def check_value(value: bytes) -> bytes:
     """Return a value; raise InvalidInput for one that is too large."""
     if len(value) > MAX_VALUE_BYTES:
         message = f"a record holds {MAX_VALUE_BYTES:,} bytes at most, not {len(value):,}; split it"
@@ -49,6 +49,6 @@ def checked_value(value: bytes) -> bytes:
     return value
 
 
-def ordinal_key(prefix: str, number: int) -> str:
+def make_ordinal_key(prefix: str, number: int) -> str:
     """Return a key that sorts after those of smaller numbers with the same prefix."""
     return prefix + _ORDINAL.format(number)

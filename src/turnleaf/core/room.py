@@ -50,8 +50,8 @@ class Room:
         return self.items > 0 and self.chars >= len(content)
 
 
-def room_for(origin: str, limits: Room) -> Room:
-    """Return how much of the memory may be taken when something of an origin is added."""
+def find_room(origin: str, limits: Room) -> Room:
+    """Return how much of the memory may be full after something of an origin is added."""
     if origin != LEARNED or limits.items <= 0:
         return limits
     items = limits.items - min(FREE_PLACES, int(limits.items * LARGEST_SHARE))
@@ -60,7 +60,7 @@ def room_for(origin: str, limits: Room) -> Room:
 
 
 def check_capacity(taken: Room, limits: Room) -> None:
-    """Refuse more facts, or more characters of facts, than the limits allow."""
+    """Raise MemoryFull for more facts, or characters of facts, than the limits allow."""
     if taken.items > limits.items:
         # Twice as many, so that the next request does not fail again.
         remedy = f"turnleaf config memoryMaxItems {max(2 * limits.items, taken.items)}"
@@ -79,7 +79,7 @@ def check_capacity(taken: Room, limits: Room) -> None:
 
 
 def check_reserve(taken: Room, room: Room) -> None:
-    """Refuse what would take the room that is kept free."""
+    """Raise MemoryFull for what would take the room that is kept free."""
     if taken.items > room.items or taken.chars > room.chars:
         message = (
             f"{room.items} facts and {room.chars} characters are all that learning may fill; "
@@ -89,7 +89,7 @@ def check_reserve(taken: Room, room: Room) -> None:
 
 
 def find_weakest(facts: Iterable[Memory], history: Iterable[Change]) -> list[Memory]:
-    """Return the facts that only learning brought, the weakest first: said least, then oldest.
+    """Return the facts that only learning brought, those said least often first, then the oldest.
 
     One that a person changed, accepted, pinned or brought back since is theirs.
     """
@@ -115,5 +115,5 @@ def find_weakest(facts: Iterable[Memory], history: Iterable[Change]) -> list[Mem
 
 
 def _is_users_word(change: Change) -> bool:
-    """Whether a change rests on nothing but what the user said; else a person accepted it."""
+    """Whether a change rests on the user's words alone; any other was accepted by a person."""
     return change.source is None or change.source.trust in {"user", None}

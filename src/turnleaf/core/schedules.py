@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from turnleaf.core.languages import pluralize
-from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.memories import checked_text
+from turnleaf.core.loading import make_pattern
+from turnleaf.core.memories import check_text
 from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import InvalidInput
 
@@ -29,8 +29,8 @@ KEPT_RUNS = 50
 RESULT_CHARS = 2000
 MAX_NAME_BYTES = 200
 _PLACES = {
-    "slack": lazy_pattern(r"[A-Z][A-Z0-9]{2,}"),
-    "file": lazy_pattern(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
+    "slack": make_pattern(r"[A-Z][A-Z0-9]{2,}"),
+    "file": make_pattern(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
 }
 
 State = Literal["running", "done", "failed", "interrupted", "missed"]
@@ -60,7 +60,7 @@ class Run:
     error: str | None = None
 
     def is_held(self, now: datetime) -> bool:
-        """Whether somebody runs it, who gave a sign of life not long ago."""
+        """Whether a process runs it and has extended its lease."""
         # Of two programs that look at once, one may have read the clock a little earlier.
         return self.held_until is not None and now < self.held_until <= now + 2 * LEASE
 
@@ -99,29 +99,29 @@ class Schedule:
         return self.open_run.due if self.open_run else self.next_due
 
     def is_due(self, now: datetime) -> bool:
-        """Whether it is to run, and does not rest."""
+        """Whether the next run is due, and the schedule is not paused."""
         return not self.is_paused and self.next_due is not None and self.next_due <= now
 
     def is_running(self, now: datetime) -> bool:
-        """Whether somebody runs it."""
+        """Whether a run is under way."""
         return self.open_run is not None and self.open_run.is_held(now)
 
 
-def as_of_now(run: Run, now: datetime) -> Run:
-    """Return a run as it is now: without a sign of life it is interrupted."""
+def mark_if_interrupted(run: Run, now: datetime) -> Run:
+    """Return a run, as interrupted if its process has not extended the lease."""
     is_dead = run.state == "running" and not run.is_held(now)
     return replace(run, state="interrupted") if is_dead else run
 
 
 def is_to_do(schedule: Schedule, now: datetime) -> bool:
-    """Whether there is something to claim, or to be marked."""
+    """Whether there is a run to claim, or an interrupted one to mark."""
     if schedule.is_paused or schedule.is_running(now):
         return False
     return schedule.open_run is not None or schedule.is_due(now)
 
 
 def find_next_moment(schedule: Schedule) -> datetime | None:
-    """Return when there may be something to claim next; None while it rests or is over."""
+    """Return when there may be a run to claim next; None while it is paused or over."""
     if schedule.is_paused:
         return None
     begun = schedule.open_run
@@ -131,7 +131,7 @@ def find_next_moment(schedule: Schedule) -> datetime | None:
 def claim_run(
     schedule: Schedule, now: datetime, next_of: Next, new: Run, *, can_deliver: bool = True
 ) -> tuple[Schedule, Run | None]:
-    """Claim the run that is to be made now, if there is one; return the schedule with it.
+    """Claim the run that is due, if there is one; return the schedule with it.
 
     `new` names the run and its holder. What cannot be delivered here is left to others, until
     it is too late for everybody.
@@ -139,7 +139,7 @@ def claim_run(
     if not is_to_do(schedule, now):
         return schedule, None
     begun = schedule.open_run
-    due = begun.due if begun else _newest_due(schedule, now, next_of)
+    due = begun.due if begun else _find_newest_due(schedule, now, next_of)
     is_late = now - due > GRACE
     # What is late is marked as missed by anybody, even by who could not have delivered it.
     if not (is_late or can_deliver):
@@ -151,7 +151,7 @@ def claim_run(
     # From now on and not from when it was due: of several that were missed one is made up for.
     schedule = replace(schedule, next_due=next_of(schedule, now))
     if is_late:
-        return _with(
+        return _replace_run(
             schedule, replace(new, due=due, state="missed", holder=None, error=MISSED)
         ), None
     return start_run(schedule, now, replace(new, due=due))
@@ -160,13 +160,13 @@ def claim_run(
 def start_run(schedule: Schedule, now: datetime, new: Run) -> tuple[Schedule, Run]:
     """Begin a run."""
     run = replace(new, state="running", started_at=now, held_until=now + LEASE)
-    return _with(schedule, run), run
+    return _replace_run(schedule, run), run
 
 
 def take_up_run(
     schedule: Schedule, run: Run, now: datetime, new: Run
 ) -> tuple[Schedule, Run | None]:
-    """Try a run again whose process ended in the middle, unless it was tried often enough."""
+    """Retry a run whose process ended in the middle, unless it was tried often enough."""
     if run.attempts >= MOST_ATTEMPTS:
         return give_up_run(schedule, run, now)
     again = replace(
@@ -177,28 +177,28 @@ def take_up_run(
         held_until=now + LEASE,
         error=INTERRUPTED,
     )
-    return _with(schedule, again), again
+    return _replace_run(schedule, again), again
 
 
 def give_up_run(schedule: Schedule, run: Run, now: datetime) -> tuple[Schedule, None]:
     """Mark a run that was interrupted and is not tried again."""
     error = f"interrupted {pluralize(run.attempts, 'time')}; it is not tried again"
-    return _with(schedule, _end_run(run, "interrupted", now, error=error)), None
+    return _replace_run(schedule, _end_run(run, "interrupted", now, error=error)), None
 
 
 def extend_lease(schedule: Schedule, run: Run, now: datetime) -> Schedule | None:
     """Extend the lease of a run; return None when it is no longer its holder's."""
     known = _find_held(schedule, run)
-    return _with(schedule, replace(known, held_until=now + LEASE)) if known else None
+    return _replace_run(schedule, replace(known, held_until=now + LEASE)) if known else None
 
 
 def give_back_run(schedule: Schedule, run: Run) -> Schedule | None:
-    """Leave a run to whoever comes next; None when it is no longer its holder's."""
+    """Release a run for the next process; return None when it is no longer its holder's."""
     known = _find_held(schedule, run)
     if known is None:
         return None
     left = replace(known, state="interrupted", holder=None, held_until=None, error=INTERRUPTED)
-    return _with(schedule, left)
+    return _replace_run(schedule, left)
 
 
 def finish_run(
@@ -209,23 +209,23 @@ def finish_run(
     result: str | None = None,
     error: str | None = None,
 ) -> Schedule | None:
-    """End a run; None when it is no longer its holder's."""
+    """End a run; return None when it is no longer its holder's."""
     known = _find_held(schedule, run)
     if known is None:
         return None
     state: State = "done" if error is None else "failed"
-    return _with(schedule, _end_run(known, state, now, result=result, error=error))
+    return _replace_run(schedule, _end_run(known, state, now, result=result, error=error))
 
 
 def record_failure(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
-    """Mark a schedule whose timing nobody can read; it rests until it is edited."""
+    """Mark a schedule whose timing cannot be read; it has no next run until it is edited."""
     failed = replace(new, due=schedule.next_due or now, holder=None)
     stopped = replace(schedule, next_due=None)
-    return _with(stopped, _end_run(failed, "failed", now, error=error))
+    return _replace_run(stopped, _end_run(failed, "failed", now, error=error))
 
 
 def erase_results(schedule: Schedule, now: datetime) -> Schedule:
-    """Remove what runs said; the result of one that is under way goes nowhere."""
+    """Remove the results of all runs; that of the one under way will not be stored."""
     runs = (
         _end_run(run, "interrupted", now, error=ERASED)
         # Whoever runs it is no longer its holder then, so the result is not stored after all.
@@ -250,8 +250,8 @@ def _end_run(
     )
 
 
-def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
-    """Find the last time that it was due: of several that were missed, one is made up for."""
+def _find_newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
+    """Return the last time that a run was due: of several missed ones, only one is made up."""
     due = schedule.next_due or now
     # From there on, and not from the last run: a schedule for each minute may have missed months.
     recent = next_of(schedule, now - GRACE)
@@ -273,7 +273,7 @@ def _find_held(schedule: Schedule, run: Run) -> Run | None:
     return known if is_same else None
 
 
-def _with(schedule: Schedule, run: Run) -> Schedule:
+def _replace_run(schedule: Schedule, run: Run) -> Schedule:
     others = tuple(one for one in schedule.runs if one.id != run.id)
     return replace(schedule, runs=(*others, run)[-KEPT_RUNS:])
 
@@ -301,14 +301,14 @@ def from_json(record: Mapping[str, Any]) -> Schedule:
     created = from_iso(record["createdAt"])
     due = record.get("nextRun")
     return Schedule(
-        id=_text(record["id"]),
-        prompt=_text(record["prompt"]),
-        timing=_text(record["timing"]),
-        zone=_text(record["timezone"]),
+        id=_read_text(record["id"]),
+        prompt=_read_text(record["prompt"]),
+        timing=_read_text(record["timing"]),
+        zone=_read_text(record["timezone"]),
         created_at=created,
         updated_at=from_iso(record["updatedAt"]) if "updatedAt" in record else created,
-        name=_text_or_none(record.get("name")),
-        deliver=_text(record.get("deliver", "log")),
+        name=_read_text_or_none(record.get("name")),
+        deliver=_read_text(record.get("deliver", "log")),
         is_paused=bool(record.get("paused", False)),
         next_due=from_iso(due) if due else None,
         runs=tuple(map(_run_from_json, record.get("runs", ()))),
@@ -334,38 +334,38 @@ def run_to_json(run: Run) -> dict[str, Any]:
 
 def _run_from_json(record: Mapping[str, Any]) -> Run:
     return Run(
-        id=_text(record["id"]),
+        id=_read_text(record["id"]),
         due=from_iso(record["due"]),
         state=STATES[STATES.index(record["state"])],
-        started_at=_time(record.get("startedAt")),
-        finished_at=_time(record.get("finishedAt")),
+        started_at=_read_time(record.get("startedAt")),
+        finished_at=_read_time(record.get("finishedAt")),
         attempts=int(record.get("attempts", 1)),
-        holder=_text_or_none(record.get("holder")),
-        held_until=_time(record.get("heldUntil")),
-        result=_text_or_none(record.get("result")),
-        error=_text_or_none(record.get("error")),
+        holder=_read_text_or_none(record.get("holder")),
+        held_until=_read_time(record.get("heldUntil")),
+        result=_read_text_or_none(record.get("result")),
+        error=_read_text_or_none(record.get("error")),
     )
 
 
-def _time(text: str | None) -> datetime | None:
+def _read_time(text: str | None) -> datetime | None:
     return from_iso(text) if text else None
 
 
-def _text(value: object) -> str:
-    """Refuse what could not be written again."""
+def _read_text(value: object) -> str:
+    """Return a text; raise ValueError for one that UTF-8 cannot hold."""
     text = str(value)
     # A lone surrogate, which JSON can hold, could not be written to a file.
     text.encode()
     return text
 
 
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
+def _read_text_or_none(value: object) -> str | None:
+    return None if value is None else _read_text(value)
 
 
-def checked_deliver(deliver: str) -> str:
-    """Return a place for results; raise InvalidInput for one where none can go."""
-    wanted = checked_text(deliver, "a place for results").strip()
+def check_deliver(deliver: str) -> str:
+    """Return a place for results; raise InvalidInput for an unknown one."""
+    wanted = check_text(deliver, "a place for results").strip()
     kind, _, rest = wanted.partition(":")
     is_known = (
         kind in _PLACES and _PLACES[kind].fullmatch(rest) and len(rest.encode()) < MAX_NAME_BYTES

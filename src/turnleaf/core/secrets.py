@@ -15,7 +15,7 @@ from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import parse_query, simplify
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ _IS = (
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
 _QUOTE = f"(?P<quote>[{''.join(_QUOTES)}]?)"
 _HAN = "\0\u2e80-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
-# Patterns look no further, so that their time is linear; `_whole_run` takes the rest.
+# Patterns look no further, so that their time is linear; `_extend_to_run` takes the rest.
 _MAX_SEEN = 128
 _WIDE = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 _SEEN: dict[int, int | None] = {code: code - 0xFEE0 for code in _WIDE} | _INVISIBLE
-_RUN = lazy_pattern(f"[^\\s{_HAN}]+")
+_RUN = make_pattern(f"[^\\s{_HAN}]+")
 # What is looked at and not taken can itself hold the name of the next secret.
 _ANY = rf"(?=(?P<secret>[^\s{_HAN}]{{1,{_MAX_SEEN}}}|(?<=[「『“])[^\0」』”\n]{{1,99}}(?=[」』”])))"
 _OPAQUE = rf"(?=(?P<secret>[A-Za-z0-9_~+/=:%.-]{{8,{_MAX_SEEN}}}))"
@@ -182,16 +182,16 @@ _PEM_LINE = r"(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/=]{16,80}+"
 _PEM_TAIL = r"(?>(?:[A-Za-z0-9+/=]{16,80}\s{1,2}){1,99})(?:[A-Za-z0-9+/=]{1,80}\s{1,2})?"
 _PEM_REST = r"(?:(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/]{1,80}=*+(?=\s*(?:\Z|-----)))?"
 
-_MEASURE = lazy_pattern(
+_MEASURE = make_pattern(
     r"[ -]*+(?:(?:characters?|chars?|digits?|letters?|symbols?|words?|bits?|bytes?|days?|weeks?"
     r"|months?|years?|times?|hours?|minutes?|attempts?|people|users?|accounts?|percent"
     r"|or (?:more|fewer))\b|[%％年月日天次个位码字元分秒点岁人笔组种到至])",
     re.IGNORECASE,
 )
-_MEASURED = lazy_pattern(
+_MEASURED = make_pattern(
     r"\d++(?:-\d++)?-(?:digit|char(?:acter)?|letter|day|word|bit)s?", re.IGNORECASE
 )
-_CLAUSE_END = lazy_pattern(
+_CLAUSE_END = make_pattern(
     r"[\"'`*”’」』]*+[^\S\n]*+(?:\Z|[\n.,;!?)\]，。；！？、）」』|]|(?:and|but|or|so)\b|[喔哦啦唷耶呀吧])"
 )
 _PROSE_WORDS = """
@@ -209,20 +209,20 @@ _PROSE_WORDS = """
     sha512 sha-512 utf-8 utf8 wpa2 wpa3 wpa2-psk 必填 选填 空白 错误 正确
     """
 _PROSE = frozenset(_PROSE_WORDS.split())
-_PROSE_ENDING = lazy_pattern(r"(?:ed|ing|ly|able|ible|less|ful)\Z", re.IGNORECASE)
-_PLACEHOLDER = lazy_pattern(
+_PROSE_ENDING = make_pattern(r"(?:ed|ing|ly|able|ible|less|ful)\Z", re.IGNORECASE)
+_PLACEHOLDER = make_pattern(
     r"\$\{.*|\$[A-Z_]+|<[^<>]*>?|\{\{?.*|\[[^\]]*\]?|%[sd(].*|[*•.·_xX?-]+|https?://.*"
     r"|(?:~|\.{1,2})?/.*|(?:os|process|env|self|settings|config|getpass)\..*|\d+(?:\.\d+)?%",
     re.DOTALL,
 )
-_SYMBOL = lazy_pattern(r"[!@#$%^&*_+=~|\\]")
-_CAMEL = lazy_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_NEXT_FIELD = lazy_pattern(r"</|[&;][A-Za-z_][\w .-]{0,40}=|;[\"'`]|[\"'`]\s*[,}]")
+_SYMBOL = make_pattern(r"[!@#$%^&*_+=~|\\]")
+_CAMEL = make_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_NEXT_FIELD = make_pattern(r"</|[&;][A-Za-z_][\w .-]{0,40}=|;[\"'`]|[\"'`]\s*[,}]")
 _CLOSING = ".,;:!?)]}>\"'`*”’」』…"
 _GRAMMAR = "a an the is are was in on of to my your our and or for with it"
 _FUNCTION_WORDS = frozenset(_GRAMMAR.split())
-_LOGIN_OPTION = lazy_pattern(r"\s-(?:u|h|-user|-host)")
-_PEM_BODY = lazy_pattern("[A-Za-z0-9+/]{16}")
+_LOGIN_OPTION = make_pattern(r"\s-(?:u|h|-user|-host)")
+_PEM_BODY = make_pattern("[A-Za-z0-9+/]{16}")
 _IBANS = """
     NO15 BE16 DK18 FI18 FO18 GL18 NL18 MK19 SI19 AT20 BA20 EE20 KZ20 LT20 LU20 XK20 CH21 HR21 LI21
     LV21 BG22 BH22 CR22 DE22 GB22 GE22 IE22 ME22 RS22 VA22 AE23 GI23 IL23 IQ23 TL23 AD24 CZ24 ES24
@@ -254,17 +254,17 @@ class _Kind:
     is_number: bool = False
 
 
-def _kind(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
+def _make_kind(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
     return _Kind(name, tuple(hints.split()) or ("",), pattern, cut)
 
 
-def _number(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
+def _make_number_kind(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
     return _Kind(name, tuple(hints.split()) or ("",), pattern, cut, is_number=True)
 
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed; together they take a tenth of a second."""
+    """Return a pattern, compiled on first use: all of them take a tenth of a second."""
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
@@ -274,13 +274,13 @@ def mask_secrets(text: str, said: str = "") -> str:
     What is a secret in `said`, the words that the text rests on, is one in the text as well, also
     where nothing around it says so any more.
     """
-    for secret, mark in _secrets_in(said).items():
+    for secret, mark in _find_all_secrets(said).items():
         text = text.replace(secret, mark)
     return _mask(text, {})
 
 
 @lru_cache(maxsize=16)
-def _secrets_in(text: str) -> dict[str, str]:
+def _find_all_secrets(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     _mask(text, found)
     # A shorter one may stand in the text as an ordinary word or number.
@@ -288,7 +288,7 @@ def _secrets_in(text: str) -> dict[str, str]:
 
 
 def _mask(text: str, secrets: dict[str, str]) -> str:
-    """Mask a text, and put each secret with its mark into the dictionary."""
+    """Return a masked text, and put each secret with its mark into the dictionary."""
     # A mark in the place of one secret may show where the next one begins.
     while (found := _mask_once(text, secrets)) != text:
         text = found
@@ -296,35 +296,35 @@ def _mask(text: str, secrets: dict[str, str]) -> str:
 
 
 def _mask_once(text: str, secrets: dict[str, str]) -> str:
-    plain = _plain(text)
+    plain = _make_plain(text)
     hint = plain.lower()
     # Most texts have no such run of digits, and there are many patterns for numbers.
     has_digits = _FEWEST_DIGITS in plain.translate(_DIGITS)
     for kind in _KINDS:
         is_possible = has_digits or not kind.is_number
         if is_possible and any(map(hint.__contains__, kind.hints)):
-            found = [*_in_place(_find_secrets(kind, plain), text)]
+            found = [*_move_back(_find_secrets(kind, plain), text)]
             secrets |= _with_marks(text, found)
             text = _put_marks(text, found)
-            plain = _plain(text) if found else plain
+            plain = _make_plain(text) if found else plain
     return text
 
 
 def _with_marks(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:
-    """Return each secret as it stands, and without what nobody sees, with its mark."""
+    """Return the mark of each secret, as it is and without invisible characters."""
     marks = {text[start:end]: f"[{name}]" for start, end, name in found}
     return marks | {secret.translate(_INVISIBLE): mark for secret, mark in marks.items()}
 
 
-def _plain(text: str) -> str:
-    """Return what is looked at: marks hidden, characters simplified, invisible ones left out."""
+def _make_plain(text: str) -> str:
+    """Return a text to search: marks blanked, Chinese simplified, without invisible characters."""
     # A mark names a kind of secret, and must not be taken for the name of one itself.
     hidden = _MARK.sub(lambda mark: "\0" * len(mark[0]), text) if "[" in text else text
     return hidden if hidden.isascii() else simplify(hidden).translate(_SEEN)
 
 
-def _in_place(found: Iterable[tuple[int, int, str]], text: str) -> Iterator[tuple[int, int, str]]:
-    """Move what was found to where it stands in a text that may have invisible characters."""
+def _move_back(found: Iterable[tuple[int, int, str]], text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield what was found with its place in the text, invisible characters included."""
     if text.isascii() or not any(chr(code) in text for code in _INVISIBLE):
         yield from found
         return
@@ -352,11 +352,11 @@ def _put_marks(text: str, found: Iterable[tuple[int, int, str]]) -> str:
     return "".join((*pieces, text[done:]))
 
 
-def _whole(match: re.Match[str]) -> str:
+def _cut_whole(match: re.Match[str]) -> str:
     return match["secret"] or match[0]
 
 
-def _shape(match: re.Match[str]) -> str:
+def _cut_shape(match: re.Match[str]) -> str:
     is_word = _SHAPE_NAMES[match.lastgroup or ""] == "Bitcoin key" and not _is_wif(match[0])
     return "" if is_word else match[0]
 
@@ -371,8 +371,8 @@ def _is_wif(text: str) -> bool:
     return hashlib.sha256(hashlib.sha256(body).digest()).digest().startswith(checksum)
 
 
-def _value(match: re.Match[str]) -> str:
-    """Return what a name names: to a closing quote, or to the end of the run without its stops."""
+def _cut_value(match: re.Match[str]) -> str:
+    """Return the value after a name: up to a closing quote, or to the end of the run."""
     start = match.start("secret")
     if close := _QUOTES.get(match["quote"]):
         value, found, _ = match.string[start : start + _MAX_SEEN].partition(close)
@@ -385,16 +385,16 @@ def _value(match: re.Match[str]) -> str:
     return value if len(value) == _MAX_SEEN else value.rstrip(_CLOSING)
 
 
-def _password(match: re.Match[str]) -> str:
-    """Return a password, unless what the name is followed by is prose about passwords."""
-    value = _value(match)
+def _cut_password(match: re.Match[str]) -> str:
+    """Return a password, unless the name is followed by prose about passwords."""
+    value = _cut_value(match)
     # "The password is wrong" and "password=$PASSWORD" tell none.
     if not value or value.lower() in _PROSE or _PLACEHOLDER.fullmatch(value):
         return ""
     after = match.start("secret") + len(value)
     is_any = match["quote"] or match["sign"] or _is_telling(value, match.string, after)
     if is_any or (_ends_clause(match.string, after) and _is_word(value)):
-        return _whole_run(match, value)
+        return _extend_to_run(match, value)
     return ""
 
 
@@ -402,24 +402,24 @@ def _ends_clause(text: str, after: int) -> bool:
     return _CLAUSE_END.match(text, after, after + _NEAR) is not None
 
 
-def _password_alone(match: re.Match[str]) -> str:
-    """Return a password that follows its name without a verb, when it can be nothing else."""
-    value = _value(match)
+def _cut_lone_password(match: re.Match[str]) -> str:
+    """Return a password that follows its name without a verb, if it can be nothing else."""
+    value = _cut_value(match)
     after = match.start("secret") + len(value)
     is_long = len(value) >= _MIN_TELLING_ALONE or value.isdigit()
     if not is_long or not any(map(str.isdigit, value)):
         return ""
-    return _password(match) if _is_telling(value, match.string, after) else ""
+    return _cut_password(match) if _is_telling(value, match.string, after) else ""
 
 
-def _password_first(match: re.Match[str]) -> str:
+def _cut_leading_password(match: re.Match[str]) -> str:
     """Return a password that stands before its name."""
-    value = _value(match)
+    value = _cut_value(match)
     return value if _has_digit_and_letter(value) and not _PLACEHOLDER.fullmatch(value) else ""
 
 
 def _is_telling(value: str, text: str, after: int) -> bool:
-    """Whether a value is no word of a language and no number of something."""
+    """Whether a value is neither a word nor a measure of something."""
     if len(value) < _MIN_TELLING or _is_measure(text, after) or _MEASURED.fullmatch(value):
         return False
     is_mixed = any(map(str.isdigit, value)) or value.count("-") > 1
@@ -433,27 +433,27 @@ def _is_word(value: str) -> bool:
     return value.isalpha() or any(map(str.isdigit, value))
 
 
-def _opaque(match: re.Match[str]) -> str:
+def _cut_opaque(match: re.Match[str]) -> str:
     """Return a value that has digits and letters, as keys and tokens have."""
-    value = _value(match)
+    value = _cut_value(match)
     if _PLACEHOLDER.fullmatch(value) or value.lower() in _PROSE:
         return ""
-    return _whole_run(match, value) if _has_digit_and_letter(value) else ""
+    return _extend_to_run(match, value) if _has_digit_and_letter(value) else ""
 
 
-def _whole_run(match: re.Match[str], value: str) -> str:
-    """Return a secret to its end, where only its beginning was looked at."""
+def _extend_to_run(match: re.Match[str], value: str) -> str:
+    """Return a secret up to its end, where only its beginning was matched."""
     run = _RUN.match(match.string, match.start("secret"))
     # Patterns look at a bounded length so that their time is linear; the rest is taken here.
     return run[0] if run and len(value) == _MAX_SEEN else value
 
 
-def _private_key(match: re.Match[str]) -> str:
-    """Return a block that holds something; the two lines around it may be spoken of."""
+def _cut_private_key(match: re.Match[str]) -> str:
+    """Return a key's block, unless it is empty: people also talk about its two outer lines."""
     return match["secret"] if _PEM_BODY.search(match["secret"]) else ""
 
 
-def _credentials(match: re.Match[str]) -> str:
+def _cut_credentials(match: re.Match[str]) -> str:
     value = match["secret"].rstrip(".,:")
     is_opaque = _has_digit_and_letter(value) or _CAMEL.search(value) or value.endswith("=")
     return value if is_opaque else ""
@@ -463,7 +463,7 @@ def _has_digit_and_letter(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _digits(match: re.Match[str]) -> str:
+def _cut_digits(match: re.Match[str]) -> str:
     """Return a named number, unless it counts something."""
     return "" if _is_measure(match.string, match.end("secret")) else match["secret"]
 
@@ -472,7 +472,7 @@ def _is_measure(text: str, after: int) -> bool:
     return _MEASURE.match(text, after, after + _NEAR) is not None
 
 
-def _mysql_password(match: re.Match[str]) -> str:
+def _cut_mysql_password(match: re.Match[str]) -> str:
     """Return what follows -p in a command; prose about MySQL may hold a dash, too."""
     value = match["secret"]
     before = match[0].removesuffix(value)
@@ -481,24 +481,24 @@ def _mysql_password(match: re.Match[str]) -> str:
     return value if (is_command or _has_digit_and_letter(value)) and not is_port else ""
 
 
-def _url_password(match: re.Match[str]) -> str:
+def _cut_url_password(match: re.Match[str]) -> str:
     return "" if _PLACEHOLDER.fullmatch(match["secret"]) else match["secret"]
 
 
-def _phrase(match: re.Match[str]) -> str:
+def _cut_phrase(match: re.Match[str]) -> str:
     words = match["secret"].lower().replace(",", " ").split()
     return "" if _FUNCTION_WORDS.intersection(words) else match["secret"]
 
 
-def _card(match: re.Match[str]) -> str:
+def _cut_card(match: re.Match[str]) -> str:
     digits = [int(char) for char in match["secret"] if char.isdigit()]
     # Luhn's checksum, so that order numbers are not taken for cards.
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return "" if (sum(doubled) + sum(digits[::-2])) % 10 else match["secret"]
 
 
-def _iban(match: re.Match[str]) -> str:
-    """Return as much as an account of that country has, if its checksum is right."""
+def _cut_iban(match: re.Match[str]) -> str:
+    """Return an account number of its country's length, if its checksum is right."""
     length = _IBAN_LENGTHS.get(match["secret"][:2], 0)
     places = [place for place, char in enumerate(match["secret"]) if char != " "][:length]
     value = match["secret"][: places[-1] + 1] if places else ""
@@ -508,7 +508,7 @@ def _iban(match: re.Match[str]) -> str:
     return value if len(compact) == length and int(number or 0) % 97 == 1 else ""
 
 
-def _taiwan_id(match: re.Match[str]) -> str:
+def _cut_taiwan_id(match: re.Match[str]) -> str:
     """Return an identity or residence number whose check digit is right."""
     value = match["secret"].upper()
     digits = map(int, f"{10 + _TAIWAN_AREAS.index(value[0])}{value[1:]}")
@@ -516,7 +516,7 @@ def _taiwan_id(match: re.Match[str]) -> str:
     return "" if total % 10 else match["secret"]
 
 
-def _chinese_id(match: re.Match[str]) -> str:
+def _cut_chinese_id(match: re.Match[str]) -> str:
     digits = match["secret"]
     total = sum(int(char) * (2 ** (17 - place) % 11) for place, char in enumerate(digits[:17]))
     return digits if "10X98765432"[total % 11] == digits[17].upper() else ""
@@ -527,193 +527,215 @@ _SHAPE_NAMES = {f"kind{number}": name for number, name in enumerate(_SHAPES)}
 _HINTS = "pass pw psw 密码 口令 通 暗号"
 # The order counts: what its shape tells is named by that, before a word beside it names it.
 _KINDS = (
-    _kind(
+    _make_kind(
         "private key",
         "private",
         rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}(?>(?:(?!-----).)*)-----END {_PEM_TYPE}{_PEM})",
-        _private_key,
+        _cut_private_key,
     ),
-    _kind(
+    _make_kind(
         "private key",
         "private",
         rf"(?P<secret>-----BEGIN {_PEM_TYPE}{_PEM}{_PEM_HEADERS}(?>(?:{_PEM_LINE})*){_PEM_REST})",
-        _private_key,
+        _cut_private_key,
     ),
-    _kind(
+    _make_kind(
         "private key",
         "private",
         rf"(?<![A-Za-z0-9+/=])(?P<secret>{_PEM_TAIL}-----END {_PEM_TYPE}{_PEM})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "private key",
         "private",
         rf"Private-Lines: \d+(?P<secret>(?>(?:{_PEM_LINE})+){_PEM_REST})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "",
         "",
         rf"(?-i:(?<![A-Za-z0-9])(?=[A-Za-z0-9_~./:+-]{{16}})(?P<secret>)(?:{_BY_SHAPE}))",
-        _shape,
+        _cut_shape,
     ),
-    _kind(
+    _make_kind(
         "URL password",
         "://",
         r"://[^\s/@:\0]{0,100}:(?P<secret>[^\s/\0]{1,200})@(?=[\w\[])",
-        _url_password,
+        _cut_url_password,
     ),
-    _kind(
+    _make_kind(
         "Slack webhook",
         "hooks.slack",
         r"hooks\.slack\.com/[a-z]{1,20}/(?P<secret>[A-Za-z0-9_/-]{20,})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "Discord webhook",
         "webhooks/",
         r"discord(?:app)?\.com/api/webhooks/(?P<secret>\d+/[A-Za-z0-9_-]{30,})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "Teams webhook",
         "webhookb2/",
         r"webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9_@/-]{30,})",
-        _whole,
+        _cut_whole,
     ),
-    _number(
+    _make_number_kind(
         "Telegram token",
         ":",
         r"(?<!\d)(?P<secret>\d{8,10}:[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "Azure key",
         "accountkey= sharedaccesskey=",
         r"(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{20,}={0,2})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "Azure SAS",
         "sig=",
         r"(?<![A-Za-z0-9_])sig=(?P<secret>[A-Za-z0-9%+/_-]{30,}+={0,2})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "password hash",
         "$apr1$ $2 $1$ $5$ $6$ sha}",
         rf"(?-i:(?<![A-Za-z0-9$])(?P<secret>{_HASH}))",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "TOTP seed",
         "otpauth",
         r"otpauth://\S{0,300}?secret=(?P<secret>[A-Za-z2-7]{8,})",
-        _whole,
+        _cut_whole,
     ),
-    _kind(
-        "TOTP seed", "otp 2fa mfa auth factor 验证", f"{_SEEDS}{_OF}{_IS}{_QUOTE}{_BASE32}", _whole
+    _make_kind(
+        "TOTP seed",
+        "otp 2fa mfa auth factor 验证",
+        f"{_SEEDS}{_OF}{_IS}{_QUOTE}{_BASE32}",
+        _cut_whole,
     ),
-    _kind(
-        "password", "wifi:", r"WIFI:[^\n]{0,200}?P:(?P<secret>(?:\\.|[^;\\\n\0]){1,100})", _whole
+    _make_kind(
+        "password",
+        "wifi:",
+        r"WIFI:[^\n]{0,200}?P:(?P<secret>(?:\\.|[^;\\\n\0]){1,100})",
+        _cut_whole,
     ),
-    _kind(
+    _make_kind(
         "password",
         "mysql mariadb",
         f"{_MYSQL}{_IN_SHELL}",
-        _mysql_password,
+        _cut_mysql_password,
     ),
-    _kind("password", "curl", rf"{_CURL}(?P<secret>[^\s\"'\0]{{1,200}})", _url_password),
-    _kind(
+    _make_kind("password", "curl", rf"{_CURL}(?P<secret>[^\s\"'\0]{{1,200}})", _cut_url_password),
+    _make_kind(
         "credentials",
         "authorization",
         rf"{_SCHEME}(?P<secret>[A-Za-z0-9_.~+/=-]{{6,}})",
-        _credentials,
+        _cut_credentials,
     ),
-    _kind(
+    _make_kind(
         "bearer token",
         "bearer",
         r"(?<![a-z])bearer\s{1,4}(?P<secret>[A-Za-z0-9_.~+/=-]{16,})",
-        _credentials,
+        _cut_credentials,
     ),
-    _kind(
+    _make_kind(
         "session cookie",
         "session sid csrf",
         rf"{_COOKIE}(?P<secret>[A-Za-z0-9_%.:~+/-]{{16,}})",
-        _credentials,
+        _cut_credentials,
     ),
-    _kind("AWS secret key", "aws access", f"{_AWS}{_OF}{_IS}{_QUOTE}{_FORTY}", _credentials),
-    _kind(
-        "passphrase", "phrase words mnemonic 助", f"{_PHRASES}{_OF}{_IS}{_QUOTE}{_WORDS}", _phrase
+    _make_kind(
+        "AWS secret key", "aws access", f"{_AWS}{_OF}{_IS}{_QUOTE}{_FORTY}", _cut_credentials
     ),
-    _kind("password", _HINTS, f"{_PASSWORDS}{_OF}{_IS}{_QUOTE}{_ANY}", _password),
-    _kind(
+    _make_kind(
+        "passphrase",
+        "phrase words mnemonic 助",
+        f"{_PHRASES}{_OF}{_IS}{_QUOTE}{_WORDS}",
+        _cut_phrase,
+    ),
+    _make_kind("password", _HINTS, f"{_PASSWORDS}{_OF}{_IS}{_QUOTE}{_ANY}", _cut_password),
+    _make_kind(
         "password",
         "pass",
         rf"(?:\A|[\n,;/|({{&\"'])\s?pass[\"']?\s?(?P<sign>[:=])\s?{_QUOTE}{_ANY}",
-        _password,
+        _cut_password,
     ),
-    _kind(
+    _make_kind(
         "password",
         "pass",
         rf"{_PASS}[\"']?\s?(?P<sign>[:=])\s?{_QUOTE}{_ANY}",
-        _password,
+        _cut_password,
     ),
-    _kind(
+    _make_kind(
         "password",
         _HINTS,
         rf"{_PASSWORDS}(?:\s+(?:to|as)|请?用)?\s{{0,4}}(?P<sign>){_QUOTE}{_ANY}",
-        _password_alone,
+        _cut_lone_password,
     ),
-    _kind("password", _HINTS, f"{_PASSWORDS}{_IS}{_NUMERALS}", _whole),
-    _kind("password", _HINTS, _FIRST, _password_first),
-    _kind("PIN", "pin", rf"{_PIN}{_OF}{_IS}{_QUOTE}(?P<secret>\d{{4,12}})(?!\d|\.\d)", _digits),
-    _kind(
+    _make_kind("password", _HINTS, f"{_PASSWORDS}{_IS}{_NUMERALS}", _cut_whole),
+    _make_kind("password", _HINTS, _FIRST, _cut_leading_password),
+    _make_kind(
+        "PIN", "pin", rf"{_PIN}{_OF}{_IS}{_QUOTE}(?P<secret>\d{{4,12}})(?!\d|\.\d)", _cut_digits
+    ),
+    _make_kind(
         "PIN",
         "pin",
         r"(?-i:(?<![A-Za-z])PIN)(?:[ -]?(?:code|码))?\s?(?P<secret>\d{4,12})(?!\d)",
-        _digits,
+        _cut_digits,
     ),
-    _kind(
+    _make_kind(
         "CVV",
         "cv security 安全码 检核码",
         rf"{_CVV}(?:{_IS}|\s?){_QUOTE}(?P<secret>\d{{3,4}})(?!\d)",
-        _digits,
+        _cut_digits,
     ),
-    _kind(
-        "code", "code combination otp 码", rf"{_CODES}(?:{_OF}{_IS}|\s?){_QUOTE}{_CODE}", _digits
+    _make_kind(
+        "code",
+        "code combination otp 码",
+        rf"{_CODES}(?:{_OF}{_IS}|\s?){_QUOTE}{_CODE}",
+        _cut_digits,
     ),
-    _kind(
+    _make_kind(
         "recovery code",
         "code 码",
         rf"{_BACKUP_CODES}{_OF}{_IS}{_QUOTE}(?P<secret>{_MIXED}(?:[ ,、]{{1,2}}{_MIXED})*)",
-        _whole,
+        _cut_whole,
     ),
-    _kind("API key", "key 钥", f"{_KEYS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _opaque),
-    _kind("API key", "key 钥", rf"{_KEYS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _opaque),
-    _kind("token", "token 权杖 令牌 存取码", f"{_TOKENS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _opaque),
-    _kind("token", "token 权杖 令牌 存取码", rf"{_TOKENS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _opaque),
-    _kind("secret", "secret", f"{_SECRETS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _opaque),
-    _kind("secret", "secret", rf"{_SECRETS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _opaque),
-    _number(
+    _make_kind("API key", "key 钥", f"{_KEYS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _cut_opaque),
+    _make_kind("API key", "key 钥", rf"{_KEYS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _cut_opaque),
+    _make_kind(
+        "token", "token 权杖 令牌 存取码", f"{_TOKENS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _cut_opaque
+    ),
+    _make_kind(
+        "token", "token 权杖 令牌 存取码", rf"{_TOKENS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _cut_opaque
+    ),
+    _make_kind("secret", "secret", f"{_SECRETS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _cut_opaque),
+    _make_kind("secret", "secret", rf"{_SECRETS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _cut_opaque),
+    _make_number_kind(
         "card number",
         "",
         rf"(?<![A-Za-z0-9_.-]){_CARD}(?![A-Za-z0-9_]|[.-][A-Za-z0-9])",
-        _card,
+        _cut_card,
     ),
-    _number("IBAN", "", rf"(?-i:(?<![A-Za-z0-9]){_IBAN}(?![A-Za-z0-9]))", _iban),
-    _number(
+    _make_number_kind("IBAN", "", rf"(?-i:(?<![A-Za-z0-9]){_IBAN}(?![A-Za-z0-9]))", _cut_iban),
+    _make_number_kind(
         "Taiwan ID",
         "",
         r"(?-i:(?<![A-Za-z0-9])(?P<secret>[A-Za-z][1289]\d{8})(?![A-Za-z0-9_-]))",
-        _taiwan_id,
+        _cut_taiwan_id,
     ),
-    _number("Chinese ID", "", rf"(?<![A-Za-z0-9]){_CHINESE_ID}(?![A-Za-z0-9])", _chinese_id),
-    _kind(
+    _make_number_kind(
+        "Chinese ID", "", rf"(?<![A-Za-z0-9]){_CHINESE_ID}(?![A-Za-z0-9])", _cut_chinese_id
+    ),
+    _make_kind(
         "SSN",
         "ssn social",
         rf"{_SSN}(?:{_IS}|\s?)(?P<secret>\d{{3}}[- ]?\d\d[- ]?\d{{4}})(?!\d)",
-        _whole,
+        _cut_whole,
     ),
 )
 
@@ -721,12 +743,12 @@ KINDS = (*_SHAPES, *dict.fromkeys(kind.name for kind in _KINDS if kind.name not 
 """What a mark may name."""
 
 MARK = rf"\[(?:{'|'.join(map(re.escape, KINDS))})\]"
-_MARK = lazy_pattern(MARK)
+_MARK = make_pattern(MARK)
 
 
 _PART = "masked_facts"
 _FEWEST_TERMS = 2
-_NOTED = lazy_pattern(MARK)
+_NOTED = make_pattern(MARK)
 _OPENING_MARKS = "[\\s\"'`*“‘「『(（]{0,4}"
 _CLOSING_MARKS = "[\"'`*”’」』)）]*"
 # A command, or what is set for one, with a secret in it: nobody can use it without.
@@ -738,11 +760,11 @@ _PASSED = (
     r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"
     rf"-[\w-]{{1,20}}+(?:[\s=][^\s:]{{1,60}}+:)?=?[\"']?{MARK}"
 )
-_COMMAND = lazy_pattern(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
+_COMMAND = make_pattern(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
 
 
 def mask_fact(text: str, said: str = "") -> str:
-    """Return a fact with its secrets masked, or nothing where it says nothing else.
+    """Return a fact with its secrets masked; "" where it says nothing else.
 
     What is a secret in `said`, the words that it rests on, is one in the fact as well.
     """
@@ -751,22 +773,22 @@ def mask_fact(text: str, said: str = "") -> str:
 
 
 def _says_more(content: str) -> bool:
-    """Whether a masked fact says more than what its secrets are."""
+    """Whether a masked fact says anything beside its secrets."""
     clauses = _find("joint", r"[.](?=\s|\Z)|[,;!?\n，。；！？、]|").split(simplify(content))
     rest = [clause for clause in clauses if not _is_empty(clause)]
     # A fact whose only content is "[password]" would be in every prompt and help nobody.
-    has_own = any(not _NOTED.search(clause) and _terms(clause) for clause in rest)
-    return has_own or len(_terms(" ".join(rest))) >= _FEWEST_TERMS
+    has_own = any(not _NOTED.search(clause) and _list_terms(clause) for clause in rest)
+    return has_own or len(_list_terms(" ".join(rest))) >= _FEWEST_TERMS
 
 
 def _is_empty(clause: str) -> bool:
     is_aside = _find("aside", r"\s*+").match(clause) is not None
-    return is_aside or any(one.fullmatch(clause) for one in (*_statements(), _COMMAND))
+    return is_aside or any(one.fullmatch(clause) for one in (*_load_statements(), _COMMAND))
 
 
 @cache
-def _statements() -> tuple[re.Pattern[str], ...]:
-    """Return how a secret stands as what is said of its name, or before its name."""
+def _load_statements() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of clauses with a secret after its name, and before it."""
     being = f"(?:{join_patterns(_PART, 'being')}|[=＝:：→>]|->)"
     after = f"(?:{join_patterns(_PART, 'after')}|[ ]*)"
     first = _find("being_first", rf"\W*{MARK}\s?", ".*")
@@ -778,11 +800,11 @@ def _find(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 
 @cache
-def _names() -> frozenset[str]:
+def _load_names() -> frozenset[str]:
     """Return the terms that name secrets."""
     return frozenset(parse_query(join_texts(_PART, "names")).terms)
 
 
-def _terms(text: str) -> set[str]:
+def _list_terms(text: str) -> set[str]:
     """Return the telling terms that do not merely name a secret."""
-    return {*parse_query(_NOTED.sub(" ", text)).terms} - _names()
+    return {*parse_query(_NOTED.sub(" ", text)).terms} - _load_names()

@@ -19,7 +19,7 @@ _REPLACEMENT = rb"\ufffd"
 
 
 def dumps(value: object) -> str:
-    """Write a value on one line; lone surrogates, which UTF-8 cannot hold, as escapes."""
+    """Return JSON on one line; lone surrogates, which UTF-8 cannot hold, are escaped."""
     try:
         # NaN and infinities are no JSON, and other programs could not read the file.
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -30,7 +30,7 @@ def dumps(value: object) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Whether UTF-8 can hold it."""
+    """Whether UTF-8 can hold a text."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -60,15 +60,15 @@ _END = datetime(9999, 1, 1, tzinfo=UTC)
 
 @lru_cache(maxsize=64)
 def to_iso(moment: datetime) -> str:
-    """Write a time the way every file of ours does, to the millisecond."""
+    """Return a time as all our files have it: in UTC, to the millisecond."""
     # The offset is always the one of UTC, which is written as Z.
-    return aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return check_aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def from_iso(text: str) -> datetime:
-    """Read a time that we or anybody else wrote; one without a zone is UTC.
+    """Return the time in an ISO 8601 text; one without a zone is in UTC.
 
-    Raise ValueError for what is none, or lies in the first or the last year of the calendar.
+    Raise ValueError for anything else, and for the first and the last year of the calendar.
     """
     try:
         moment = datetime.fromisoformat(text)
@@ -83,13 +83,13 @@ def from_iso(text: str) -> datetime:
 
 
 def to_millisecond(moment: datetime) -> datetime:
-    """Drop what files do not keep, so that what is read equals what was written."""
+    """Return a time without what files do not keep, so that it equals what is read again."""
     surplus = moment.microsecond % 1000
     return moment.replace(microsecond=moment.microsecond - surplus) if surplus else moment
 
 
-def aware(moment: datetime) -> datetime:
-    """Refuse a time without a zone: nobody can say when it was."""
+def check_aware(moment: datetime) -> datetime:
+    """Return a time; raise InvalidInput for one without a zone."""
     if moment.tzinfo is None:
         message = f"the time {moment.isoformat()} has no time zone; pass an aware datetime"
         raise InvalidInput(message)

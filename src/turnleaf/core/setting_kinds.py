@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.model_providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ NO = ("off", "false", "no", "0")
 LARGEST = 2**53 - 1
 """The largest number that every reader of JSON takes for what it is."""
 MAX_TEXT_CHARS = 2000
-_ID = lazy_pattern(r"[A-Z][A-Z0-9]{2,}")
+_ID = make_pattern(r"[A-Z][A-Z0-9]{2,}")
 # No dot, no separator and no capital: a name is one folder on every file system.
-_SPACE = lazy_pattern(r"[^\W_][\w-]{0,63}")
-_MODEL = lazy_pattern(rf"recall|claude-cli(:\S+)?|({'|'.join(PROVIDERS)}):\S+")
+_SPACE = make_pattern(r"[^\W_][\w-]{0,63}")
+_MODEL = make_pattern(rf"recall|claude-cli(:\S+)?|({'|'.join(PROVIDERS)}):\S+")
 MODELS = f"claude-cli, claude-cli:NAME, or PROVIDER:NAME with one of {', '.join(PROVIDERS)}"
 """Every name of a model that asks somebody."""
 
@@ -62,6 +62,7 @@ def _read_path(value: object) -> str:
 def _read_share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError
+    # A whole number is compared as it is: a huge one has no float.
     share = value if isinstance(value, int) else float(value)
     if not 0.0 <= share <= 1.0:
         raise ValueError
@@ -88,13 +89,13 @@ def _read_ids(value: object) -> str:
 
 
 def is_space_name(name: str) -> bool:
-    """Whether a space may have this name."""
+    """Whether a name is valid for a space."""
     # File systems that ignore case would make one folder of two names.
     return bool(_SPACE.fullmatch(name)) and name == name.casefold()
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Return which space each person has, as ID=SPACE says; raise ValueError for anything else."""
+    """Return the space of each person from ID=SPACE pairs; raise ValueError for anything else."""
     pairs = [part.partition("=") for part in text.replace(",", " ").split()]
     if not all(_ID.fullmatch(person) and is_space_name(space) for person, _, space in pairs):
         raise ValueError
@@ -119,13 +120,13 @@ def _read_extractor(value: object) -> str:
     return "rules" if value == "rules" else _read_model(value)
 
 
-def _number(least: int) -> SettingKind:
+def _make_number(least: int) -> SettingKind:
     expected = f"a whole number of at least {least}"
     return SettingKind("number", lambda value: _read_number(value, least), expected, least)
 
 
-COUNT = _number(1)
-COUNT_OR_NONE = _number(0)
+COUNT = _make_number(1)
+COUNT_OR_NONE = _make_number(0)
 SWITCH = SettingKind("switch", _read_switch, "on or off")
 PATH = SettingKind("path", _read_path, "a path")
 SHARE = SettingKind("share", _read_share, "a number from 0 to 1")

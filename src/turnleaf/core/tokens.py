@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
     from turnleaf.core.messages import Content, Message, Part
@@ -33,7 +33,7 @@ _ENDING = "(?:'(?:[stmd]|re|ve|ll))?"
 # Each match is about one token. The longest lengths are those that fit real text best: a word
 # after a space is mostly one token, and one after a bracket or an underscore is more often two.
 # All lengths have an end, so that time is linear; the one group keeps what findall collects small.
-_PIECE = lazy_pattern(
+_PIECE = make_pattern(
     "|".join(
         (
             rf" (?:[a-z]{{1,12}}|[A-Z]{{1,5}}[a-z]{{0,12}}){_ENDING}",
@@ -47,7 +47,7 @@ _PIECE = lazy_pattern(
         )
     )
 )
-_ASCII = lazy_pattern(r"[\x00-\x7f]+")
+_ASCII = make_pattern(r"[\x00-\x7f]+")
 _GAP = "\x80"  # stands for what is not ASCII, and is in no piece
 
 # Chinese characters, by the share of a token that they were found to have in real text.
@@ -133,48 +133,48 @@ def estimate(text: str) -> int:
     return max(1, pieces + round(hundredths / 100))
 
 
-def message_tokens(message: Message, count: Count) -> int:
-    """Count what a message costs: its text, its parts, its calls, and the frame around them."""
-    total = MESSAGE_TOKENS + ROLE_TOKENS + _content_tokens(message.content, count)
+def count_message_tokens(message: Message, count: Count) -> int:
+    """Count the tokens of a message: its text, its parts, its calls, and the frame around them."""
+    total = MESSAGE_TOKENS + ROLE_TOKENS + _count_content_tokens(message.content, count)
     if message.name:
         total += NAME_TOKENS + count(message.name)
     if message.tool_call_id:
         total += count(message.tool_call_id)
-    return total + sum(_call_tokens(call, count) for call in message.tool_calls or ())
+    return total + sum(_count_call_tokens(call, count) for call in message.tool_calls or ())
 
 
-def content_chars(content: Content) -> int:
-    """Count the characters of a message; a part that is not text counts as text of its tokens."""
-    return _content_size(content, len, CHARS_PER_TOKEN)
+def count_content_chars(content: Content) -> int:
+    """Count the characters of a message; an image counts as text of as many tokens."""
+    return _measure_content(content, len, CHARS_PER_TOKEN)
 
 
-def _content_tokens(content: Content, count: Count) -> int:
-    return _content_size(content, count, 1)
+def _count_content_tokens(content: Content, count: Count) -> int:
+    return _measure_content(content, count, 1)
 
 
-def _content_size(content: Content, size: Count, per_token: int) -> int:
+def _measure_content(content: Content, size: Count, per_token: int) -> int:
     if content is None or isinstance(content, str):
         return size(content or "")
-    texts = map(_text, content)
+    texts = map(_find_text, content)
     return sum(
-        _flat_tokens(part) * per_token if text is None else size(text)
+        _count_flat_tokens(part) * per_token if text is None else size(text)
         for part, text in zip(content, texts, strict=True)
     )
 
 
-def _text(part: Part) -> str | None:
+def _find_text(part: Part) -> str | None:
     found = part.get("text", part.get("refusal"))
     return found if isinstance(found, str) else None
 
 
-def _flat_tokens(part: Part) -> int:
-    """Return an image's tokens by OpenAI's rule; what holds data is never counted as text."""
+def _count_flat_tokens(part: Part) -> int:
+    """Return the tokens of an image by OpenAI's rule, however long its data is."""
     image = part.get("image_url")
     is_small = isinstance(image, dict) and image.get("detail") == "low"
     return SMALL_IMAGE_TOKENS if is_small else IMAGE_TOKENS
 
 
-def _call_tokens(call: dict[str, Any], count: Count) -> int:
+def _count_call_tokens(call: dict[str, Any], count: Count) -> int:
     called = call.get("function") or call.get("custom") or {}
     texts = (call.get("id"), called.get("name"), called.get("arguments", called.get("input")))
     return MESSAGE_TOKENS + sum(count(str(text)) for text in texts if text)
@@ -192,8 +192,8 @@ def has_room_for_tools(context_window: int | None) -> bool:
     return context_window is None or context_window >= TOOLS_WINDOW
 
 
-def prompt_budget(max_tokens: int, context_window: int | None) -> int:
-    """Return how many tokens a prompt may have, so that a model has room to answer it.
+def find_prompt_budget(max_tokens: int, context_window: int | None) -> int:
+    """Return the most tokens that a prompt may have, so that a model has room to answer.
 
     Prompt and tools together take three quarters of the context at most. Where that leaves nothing,
     the composer leaves out all but the instructions and the message.

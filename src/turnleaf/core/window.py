@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from turnleaf.core.tokens import content_chars
+from turnleaf.core.tokens import count_content_chars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,13 +41,13 @@ S = TypeVar("S", bound=Spoken)
 def newest_within(
     messages: Sequence[S], budget: int, cost: Callable[[S], int], *, keep: int = 0
 ) -> Sequence[S]:
-    """Return the newest messages that cost no more than the budget together.
+    """Return the newest messages that together cost no more than the budget.
 
     The last `keep` messages stay whatever they cost, with the calls that they answer.
     """
     start = len(messages)
     kept = start - keep
-    cuts = _cuts(messages)
+    cuts = _find_cuts(messages)
     cut = next(cuts, 0)
     for index in range(len(messages) - 1, -1, -1):
         budget -= cost(messages[index])
@@ -60,16 +60,16 @@ def newest_within(
     return messages[start:]
 
 
-def newest_exchange(messages: Sequence[Spoken]) -> int:
-    """Count the messages from the last thing that a user said."""
+def count_newest_exchange(messages: Sequence[Spoken]) -> int:
+    """Count the messages from the last one of the user on."""
     for count, message in enumerate(reversed(messages), 1):
         if message.role == "user":
             return count
     return len(messages)
 
 
-def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
-    """Go backwards over the places where a conversation may be cut."""
+def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
+    """Yield, from the end, the places where a conversation may be cut."""
     open_calls: set[str] = set()
     # Never at the very first message: that is where a conversation begins, not where it is cut.
     for index in range(len(messages) - 1, 0, -1):
@@ -77,7 +77,7 @@ def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
         role = message.role
         if role == "tool":
             # A result whose call is missing would else forbid every cut before it.
-            if message.tool_call_id and _was_called(messages, index, message.tool_call_id):
+            if message.tool_call_id and _has_call(messages, index, message.tool_call_id):
                 open_calls.add(message.tool_call_id)
         elif role == "assistant":
             if open_calls:
@@ -86,29 +86,29 @@ def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
             yield index
 
 
-def _was_called(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
-    """Look for the call that a result answers; one without a call binds nothing."""
+def _has_call(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
+    """Whether a message before a tool's result made the call that it answers."""
     return any(call_id in messages[before].call_ids for before in range(index - 1, -1, -1))
 
 
-def within_limits(
+def trim_to_limits(
     messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
 ) -> Sequence[S]:
-    """Trim a stored conversation; the newest exchange always stays."""
+    """Return the newest messages of a conversation within the limits, at least one exchange."""
     kept = messages
     if len(kept) > max_turns:
-        kept = newest_within(kept, max_turns, _one, keep=newest_exchange(kept))
+        kept = newest_within(kept, max_turns, _count_one, keep=count_newest_exchange(kept))
     if sum(map(chars, kept)) > max_chars:
-        kept = newest_within(kept, max_chars, chars, keep=newest_exchange(kept))
+        kept = newest_within(kept, max_chars, chars, keep=count_newest_exchange(kept))
     return kept
 
 
-def _one(_: Spoken) -> int:
+def _count_one(_: Spoken) -> int:
     return 1
 
 
-def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
-    """Return a conversation without what follows the user's last message, if that is said again."""
+def drop_repeated(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
+    """Return a conversation without its last exchange, if the user says the same again."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place].role == "user":
             return messages[:place] if messages[place].text == again else messages
@@ -151,8 +151,8 @@ class Addition:
 PLAIN_ADDITION = Addition()
 
 
-def days_before(now: datetime, days: int) -> datetime:
-    """Count back; so many days that there was no calendar yet are for ever."""
+def subtract_days(now: datetime, days: int) -> datetime:
+    """Return the time so many days ago, at the earliest the beginning of the calendar."""
     try:
         return now - timedelta(days=days)
     except OverflowError:
@@ -193,7 +193,7 @@ class PathRow(NamedTuple):
 def stop_at_silence(
     rows: Iterable[PathRow], limits: Limits, now: datetime, *, is_joined: bool
 ) -> Iterator[SaidBefore]:
-    """Go back over the shown path to the first silence that ends it."""
+    """Yield the messages of the shown path, back to the first silence that ends it."""
     later = now
     for row in rows:
         stamp = row.message.timestamp
@@ -213,7 +213,7 @@ def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidB
     is_over = False
     for one in said:
         found.append(one)
-        chars += content_chars(one.message.content)
+        chars += count_content_chars(one.message.content)
         if len(found) >= check_at or (chars > limits.max_chars and not is_over):
             is_over = chars > limits.max_chars
             kept = _cut(found, limits)
@@ -226,11 +226,11 @@ def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidB
 
 def _cut(found: Sequence[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
     path = found[::-1]
-    return within_limits(path, limits.max_turns, limits.max_chars, _chars)
+    return trim_to_limits(path, limits.max_turns, limits.max_chars, _count_chars)
 
 
 def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool:
-    """Whether what lies before the messages that were read can change nothing any more.
+    """Whether messages that were not read yet can no longer change the window.
 
     The first of them is a place to cut only if it is the first of all, and a tool's result is
     bound to a call that may stand further back.
@@ -242,5 +242,5 @@ def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool
     return not results or results <= {call for one in found for call in one.call_ids}
 
 
-def _chars(said: SaidBefore) -> int:
-    return content_chars(said.message.content)
+def _count_chars(said: SaidBefore) -> int:
+    return count_content_chars(said.message.content)

@@ -32,7 +32,7 @@ from turnleaf.core.dialogue import (
     ToolResult,
     Usage,
 )
-from turnleaf.core.model_providers import PROVIDERS, checked_key, checked_url
+from turnleaf.core.model_providers import PROVIDERS, check_key, check_url
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
 from turnleaf.llm.anthropic_wire import find_window
@@ -412,7 +412,7 @@ class ApiModel:
         formats: FormatMemory | None = None,
     ) -> None:
         known = PROVIDERS[provider]
-        address = known.url if url is None else checked_url(url, "TURNLEAF_MODEL_URL")
+        address = known.url if url is None else check_url(url, "TURNLEAF_MODEL_URL")
         if address is None:
             raise SettingsError(
                 f"{provider}:{model} needs an address; set TURNLEAF_MODEL_URL to one such as"
@@ -423,7 +423,7 @@ class ApiModel:
         if key is None and api_key:
             key = ModelKey(known, "environment", api_key)
         if key is not None and key.value is not None:
-            checked_key(key.value, known.variable or "the key")
+            check_key(key.value, known.variable or "the key")
         self._key = key
         self._endpoint = Endpoint(known, model, address, None, timeout_seconds)
         self._set_window = context_window
@@ -517,7 +517,7 @@ class ApiModel:
                 kind="no-key",
             )
         key = self._key.read() if self._key else None
-        return replace(self._endpoint, api_key=checked_key(key, self._endpoint.variable))
+        return replace(self._endpoint, api_key=check_key(key, self._endpoint.variable))
 
 
 def _iterate_on_thread(

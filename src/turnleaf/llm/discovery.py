@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.dialogue import Prompt, Text
 from turnleaf.core.messages import Message
-from turnleaf.core.model_providers import PROVIDERS, checked_url, find_provider, is_on_loopback
+from turnleaf.core.model_providers import PROVIDERS, check_url, find_provider, is_on_loopback
 from turnleaf.errors import InvalidInput, ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
 from turnleaf.llm.http_calls import CallFailure, Line
@@ -194,7 +194,7 @@ def list_models(
     place = url or find_url(provider, settings, environ)
     if place is None:
         raise InvalidInput(f"{provider.name} needs an address; give one")
-    address = checked_url(place, "the address")
+    address = check_url(place, "the address")
     key = find_key(provider, address, settings)
     if key is None and provider.needs_key and address == provider.url:
         raise ModelError(explain_kind("no-key", provider, address), kind="no-key")

@@ -11,7 +11,7 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request
 
-from turnleaf.core.model_providers import checked_key, checked_url
+from turnleaf.core.model_providers import check_key, check_url
 from turnleaf.core.search.vectors import pack, prepare_text
 from turnleaf.errors import EmbeddingError
 from turnleaf.llm.http_calls import make_opener
@@ -44,9 +44,9 @@ class EndpointEmbedder:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._url = checked_url(url, "EMBEDDINGS_URL")
+        self._url = check_url(url, "EMBEDDINGS_URL")
         self._model = model
-        self._api_key = checked_key(api_key, "EMBEDDINGS_API_KEY")
+        self._api_key = check_key(api_key, "EMBEDDINGS_API_KEY")
         self._timeout = timeout
         self._sleep = sleep
         self._clock = clock

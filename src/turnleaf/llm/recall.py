@@ -10,8 +10,8 @@ from turnleaf.core.dialogue import Text
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
-from turnleaf.core.learning.findings import sure_facts
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.learning.findings import find_sure_facts
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.recall.questions import asks
 from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.terms import simplify
@@ -30,7 +30,7 @@ MOST_FACTS = 60
 """So many facts are listed; the rest are counted."""
 MOST_DAYS = 2
 """The days of one expression: from one to another."""
-_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_DAY = make_pattern(r"\d{4}-\d\d-\d\d")
 TALK = ("hello", "help", "thanks", "bye")
 
 
@@ -85,7 +85,9 @@ def _acknowledge(prompt: Prompt, words: Mapping[str, str]) -> str:
     """Return what will be learned of a statement; a question states nothing."""
     if asks(prompt.question) or not prompt.is_learnt:
         return ""
-    found = (one.content for one in sure_facts(prompt.question, datetime.now(UTC).astimezone()))
+    found = (
+        one.content for one in find_sure_facts(prompt.question, datetime.now(UTC).astimezone())
+    )
     facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
     # What is known already is quoted with its place instead of being promised once more.
     known = {fact.content.casefold() for fact in prompt.facts}

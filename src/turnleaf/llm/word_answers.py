@@ -17,7 +17,7 @@ from struct import unpack
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core.recall.judging import PassageReading, judge_by_words, read_figures
-from turnleaf.core.recall.questions import meanings
+from turnleaf.core.recall.questions import load_meanings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,7 +127,7 @@ def _load() -> WordNetwork:
 def _index_meanings() -> dict[str, list[str]]:
     """Return the names of all meanings by the keys of their words and kinds."""
     index: dict[str, list[str]] = {}
-    for name, one in meanings().items():
+    for name, one in load_meanings().items():
         for key in one.words | one.kinds:
             index.setdefault(key, []).append(name)
     return index

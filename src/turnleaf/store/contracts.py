@@ -7,7 +7,7 @@ What holds for all of them. A store is used by several threads and opened by sev
 once; each call is one step for all of them: it is done whole or, when it raises, not at all, and
 every call that begins after it returned sees it. What is given out is a value that nobody changes
 what is stored with. Times are kept to the millisecond, in UTC. A conversation's key that
-`core.keys.checked_key` refuses is refused with its InvalidInput by every method that takes one.
+`core.keys.check_key` refuses is refused with its InvalidInput by every method that takes one.
 "Now" is the clock that the space was opened with. What JSON has no word for comes back as JSON has
 it (a tuple as a list). A store makes itself ready at the first call; `init` only does so earlier.
 In names and reasons, UTF-8's lone surrogates become question marks (`core.serialization.to_text`);
@@ -142,7 +142,7 @@ class Conversations(Examined, Protocol):
         """Add messages in one step, in their order; return their ids, which last and grow.
 
         A message without a time gets the present one. A bare `Message` has the status "complete",
-        and the trust of its role (`core.messages.trust_by_role`), as has a `NewMessage`
+        and the trust of its role (`core.messages.find_trust`), as has a `NewMessage`
         without one. No messages are no conversation: [] is returned and nothing is made. Raise
         InvalidInput for what JSON cannot hold.
 
@@ -159,7 +159,7 @@ class Conversations(Examined, Protocol):
         followed it follows its parent) and all are added anew at the end or `after`; if it is gone,
         all are added.
 
-        A new conversation has the audience that is given, or else `core.keys.default_audience`
+        A new conversation has the audience that is given, or else `core.keys.choose_audience`
         of its key; one that exists takes the given one if that is narrower (`is_narrower`). Its
         title is the first of `make_title` of its questions that is not empty. Where
         `conversation_keep_days` is set, what has expired is removed before an addition, once a day
@@ -191,8 +191,8 @@ class Conversations(Examined, Protocol):
 
         These are the messages of the shown path, back to the first silence that is longer than
         `conversation_max_age_days` (between two messages, or between the last and now) and that no
-        message `resumed`; of these, without what is hidden, what `core.window.within_limits` keeps,
-        counting `core.tokens.content_chars`: whole exchanges, and the newest always.
+        message `resumed`; of these, without what is hidden, what `core.window.trim_to_limits`
+        keeps, counting `core.tokens.count_content_chars`: whole exchanges, and the newest always.
         """
 
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
@@ -394,8 +394,8 @@ class Facts(Examined, Protocol):
         """Add a fact at the end of its category; raise MemoryFull when there is no room.
 
         Raise InvalidInput for a content, category, slot or day that `core.memories` refuses
-        (`checked_content` and the like; a category is kept as one line). What the origin "learnt"
-        brings leaves the room free that `core.room.room_for` says; with `displace`, whatever the
+        (`check_content` and the like; a category is kept as one line). What the origin "learnt"
+        brings leaves the room free that `core.room.find_room` says; with `displace`, whatever the
         origin, learned facts make room as `remember` says. An id is made that no fact here has,
         unless `memory_id` is given: that is added once, however often and by however many it is
         asked for; later it returns the fact as it stands, or None when it was deleted, erased or
@@ -538,8 +538,8 @@ class Facts(Examined, Protocol):
         What it changed must still stand so: else raise Conflict and change nothing, or with `skip`
         leave that alone and go on to the change before (not with a `number`: then []). Raise
         NotFound for a `number` that is no change of a person's, or that was taken back. What can be
-        taken back is what `core.changes.undoable` and `can_be_undone` say; an undo or an erasure is
-        not.
+        taken back is what `core.changes.find_undoable` and `find_undoable_numbers` say; an undo or
+        an erasure is not.
         """
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
@@ -552,8 +552,8 @@ class Facts(Examined, Protocol):
         """Add facts with ids and times, all or none, as one change; return how many were new.
 
         One that is here with the same content and category, or with the same id and content, is not
-        added; one whose id another fact has gets one like it (`core.memories.unique_id`). Raise
-        MemoryFull or InvalidInput as `add` does.
+        added; one whose id another fact has gets one like it (`core.memories.make_unique_id`).
+        Raise MemoryFull or InvalidInput as `add` does.
         """
 
     def import_older(self, incoming: Sequence[Memory]) -> int:
@@ -982,8 +982,9 @@ class Passages(Examined, Protocol):
         """Return the passages that fit best, best first; [] for a query without a word.
 
         `core.search.terms.parse_query` says what words are, in any language; `core.search.ranking`
-        what a passage is worth by its words, its speaker's name, its day (`date_terms`), the words
-        said right around it, and its meaning. By meaning alone, nothing is found without a model.
+        what a passage is worth by its words, its speaker's name, its day (`list_date_terms`), the
+        words said right around it, and its meaning. By meaning alone, nothing is found without a
+        model.
         `source` is one of "memory", "older", "daily", "conversations"; `since` and `until` are
         days, both inclusive, and a passage without a day is in neither. The `mode` is "hybrid",
         "lexical" (words alone) or "vector" (meaning alone). `floor`: without what hardly fits, and
@@ -1316,12 +1317,12 @@ class Stores(ABC):
         """Bring messages in line with what became of the facts that they gave.
 
         `core.search.message_filters` says which: those of facts that were forgotten are hidden,
-        with the reason `reason_of(fact)`, those of facts that are back are shown again, and those
-        of pending facts that were accepted are accepted, too. Each fact hides its messages once,
-        when it is first seen to be forgotten: what `hide` finds at its places, and, without what
-        follows it, each message that holds one of its texts in any case, of whatever role. What is
-        added later is not hidden, and what somebody shows again stays shown. A search does this
-        first, and a turn that has carried out a request.
+        with the reason `make_reason(fact)`, those of facts that are back are shown again, and
+        those of pending facts that were accepted are accepted, too. Each fact hides its messages
+        once, when it is first seen to be forgotten: what `hide` finds at its places, and, without
+        what follows it, each message that holds one of its texts in any case, of whatever role.
+        What is added later is not hidden, and what somebody shows again stays shown. A search does
+        this first, and a turn that has carried out a request.
         """
 
     @abstractmethod

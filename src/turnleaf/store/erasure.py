@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import check_text
 from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.store.conversation_models import drop_chosen_model
 
@@ -115,7 +115,7 @@ def erase(stores: Contents, source: str) -> Erased:
 
 
 def _check_source(source: str) -> str:
-    name = checked_text(source, "a source")
+    name = check_text(source, "a source")
     if not name.strip():
         message = 'name a source: a conversation\'s key, "tool:NAME" or "document:NAME"'
         raise InvalidInput(message)

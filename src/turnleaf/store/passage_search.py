@@ -17,7 +17,12 @@ from turnleaf.core.search import ranking
 from turnleaf.core.search.message_filters import is_other_talk, is_question, says_nothing
 from turnleaf.core.search.passages import Passage
 from turnleaf.core.search.ranking import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, HeldWords, Hit, Near
-from turnleaf.core.search.terms import affordable, date_terms, named_dates, terms
+from turnleaf.core.search.terms import (
+    choose_affordable,
+    find_named_dates,
+    list_date_terms,
+    list_terms,
+)
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -136,7 +141,7 @@ def find_candidates(source: PassageSource, asked: Asked) -> Candidates:
     passages = source.count()
     wanted = asked.query.terms if asked.by_words else ()
     frequencies = {**dict.fromkeys(wanted, 0), **(source.count_holding(wanted) if wanted else {})}
-    chosen = affordable(asked.query, frequencies) if frequencies else []
+    chosen = choose_affordable(asked.query, frequencies) if frequencies else []
     found = _by_words(source, chosen) if chosen else []
     cosine: Mapping[int, float] = {}
     unrelated = asked.unrelated
@@ -202,7 +207,7 @@ def _weigh(query: Query, frequencies: Mapping[str, int], passages: int) -> dict[
 
     What is said twice counts double, and so does a day, of which meaning knows nothing.
     """
-    doubled = query.repeated | named_dates(frequencies)
+    doubled = query.repeated | find_named_dates(frequencies)
     return {
         term: ranking.weigh_word(count, passages) * (2 if term in doubled else 1)
         for term, count in frequencies.items()
@@ -279,7 +284,7 @@ def _is_relevant(one: Ranked, hit: Hit, found: Candidates, floors: Floors) -> bo
             least += found.unrelated.deviation
     if found.cosine.get(one.id, -1.0) >= least:
         return True
-    if not named_dates(found.weights).isdisjoint(terms_of_day(hit.date or "")):
+    if not find_named_dates(found.weights).isdisjoint(terms_of_day(hit.date or "")):
         return True
     return (one.words or 0.0) >= floors.words
 
@@ -288,7 +293,7 @@ def _meaning(found: Candidates, number: int) -> float | None:
     cosine = found.cosine.get(number)
     if cosine is None or found.unrelated is None:
         return None
-    return ranking.meaning(cosine, found.unrelated, found.passages)
+    return ranking.score_by_meaning(cosine, found.unrelated, found.passages)
 
 
 CONTEXT_TERMS = 64
@@ -299,8 +304,8 @@ SHORT_CHARS = 2_000
 # A longer text is not split into terms again; the index is asked about each word instead.
 LONG_CHARS = 50_000
 
-terms_of_day = lru_cache(maxsize=1024)(date_terms)
-_terms_of_short = lru_cache(maxsize=4096)(terms)
+terms_of_day = lru_cache(maxsize=1024)(list_date_terms)
+_terms_of_short = lru_cache(maxsize=4096)(list_terms)
 
 
 def find_held(
@@ -314,7 +319,9 @@ def find_held(
     typical = source.typical_length()
     own = {one.number: _own_terms(source, one, weights) for one in texts}
     shares = {
-        one.number: ranking.words(weights, own[one.number], _terms_around(one, beside), typical)
+        one.number: ranking.score_by_words(
+            weights, own[one.number], _terms_around(one, beside), typical
+        )
         for one in texts
     }
     neighbours = {one.number: (one.before, one.after) for one in texts}
@@ -326,7 +333,7 @@ def find_held(
 
 def _terms_of(text: str) -> Sequence[str]:
     """Return the terms of a text; the same messages are candidates again and again."""
-    return _terms_of_short(text) if len(text) <= SHORT_CHARS else terms(text)
+    return _terms_of_short(text) if len(text) <= SHORT_CHARS else list_terms(text)
 
 
 def _own_terms(source: PassageSource, one: SearchedText, asked: Collection[str]) -> list[str]:

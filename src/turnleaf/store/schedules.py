@@ -21,8 +21,8 @@ from cronsim import CronSim, CronSimError
 
 from turnleaf.core import schedules
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.memories import checked_text, unique_id
-from turnleaf.core.schedules import Run, Schedule, checked_deliver
+from turnleaf.core.memories import check_text, make_unique_id
+from turnleaf.core.schedules import Run, Schedule, check_deliver
 from turnleaf.core.serialization import to_millisecond, to_text
 from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.store.ambient import random_id
@@ -262,13 +262,15 @@ class KeptSchedules(ABC):
         now = self._moment()
         zone = assumed_zone() if zone is None else zone
         wanted = Schedule("", _check_prompt(prompt), checked_timing(timing, zone), zone, now, now)
-        wanted = replace(wanted, name=_check_name(name or ""), deliver=checked_deliver(deliver))
+        wanted = replace(wanted, name=_check_name(name or ""), deliver=check_deliver(deliver))
 
         def edit(known: dict[str, Schedule]) -> Schedule:
             if len(known) >= MAX_SCHEDULES:
                 message = f"there are {MAX_SCHEDULES} schedules already; remove some first"
                 raise InvalidInput(message)
-            made = _set_first_due(replace(wanted, id=unique_id(self._new_id(), set(known))), now)
+            made = _set_first_due(
+                replace(wanted, id=make_unique_id(self._new_id(), set(known))), now
+            )
             known[made.id] = made
             return made
 
@@ -298,7 +300,7 @@ class KeptSchedules(ABC):
                 timing=old.timing if timing is None else timing,
                 zone=old.zone if zone is None else zone,
                 name=old.name if name is None else _check_name(name),
-                deliver=old.deliver if deliver is None else checked_deliver(deliver),
+                deliver=old.deliver if deliver is None else check_deliver(deliver),
                 is_paused=old.is_paused if is_paused is None else is_paused,
             )
             is_resumed = is_paused is False and (old.is_paused or old.next_due is None)
@@ -453,7 +455,7 @@ def _next(schedule: Schedule, now: datetime) -> Schedule:
 
 
 def _check_prompt(prompt: str) -> str:
-    text = checked_text(prompt, "what is asked").strip()
+    text = check_text(prompt, "what is asked").strip()
     if not text:
         message = "a schedule needs a prompt; this is empty"
         raise InvalidInput(message)
@@ -464,7 +466,7 @@ def _check_prompt(prompt: str) -> str:
 
 
 def _check_name(name: str) -> str | None:
-    text = " ".join(checked_text(name, "a name").split())
+    text = " ".join(check_text(name, "a name").split())
     if len(text) > MAX_NAME_CHARS:
         message = f"a name may have {MAX_NAME_CHARS} characters, this has {len(text):,}"
         raise InvalidInput(message)

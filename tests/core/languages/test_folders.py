@@ -138,13 +138,13 @@ CHILD = """
 import json
 from datetime import date, datetime
 from turnleaf.core.search.message_filters import is_question, says_nothing
-from turnleaf.core.learning.extraction import TranscriptMessage, Window, system_prompt
+from turnleaf.core.learning.extraction import TranscriptMessage, Window, write_system_prompt
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
-from turnleaf.core.learning.slots import category_of, write_fact
+from turnleaf.core.learning.slots import choose_category, write_fact
 from turnleaf.core.learning.requests import find_request
-from turnleaf.core.learning.slots import value_key
+from turnleaf.core.learning.slots import make_value_key
 from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.date_ranges import find_date_range
 
@@ -153,7 +153,7 @@ said = choose_words(text, "memory")["saved"].format("蕎麦")
 others = [choose_words(one, "memory")["saved"].format("1") for one in ("Hi you", "你們好")]
 kept = [find_request(one).content for one in (text, "remember I like tea", "記住我喜歡喝茶")]
 stated = [
-    [write_fact(one, date(2026, 11, 16), told) + category_of(one) for one in read_message(told)]
+    [write_fact(one, date(2026, 11, 16), told) + choose_category(one) for one in read_message(told)]
     for told in ("私は東京に住んでいます。", "mi loĝas en Romo", "I live in Rome", "我住在台北")
 ]
 noon = datetime(2026, 11, 16, 12)
@@ -168,9 +168,9 @@ spans = [
         for one in ("一昨日に何をしましたか", "what did I do yesterday?", "我昨天做了什麼？")
     )
 ]
-same = value_key("落花生") == value_key("花生") == value_key("peanuts")
+same = make_value_key("落花生") == make_value_key("花生") == make_value_key("peanuts")
 asked = is_question("東京ですか"), is_small_talk("こんにちは"), says_nothing(said)
-example = system_prompt([TranscriptMessage(text, "user")], Window(4096)).endswith("例")
+example = write_system_prompt([TranscriptMessage(text, "user")], Window(4096)).endswith("例")
 print(json.dumps([said, others, kept, stated, dates, spans, asked, example, same]))
 """
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from turnleaf.core.languages.language import find_languages
-from turnleaf.core.languages.replies import FILE, choose_words, words_in
+from turnleaf.core.languages.replies import FILE, choose_words, find_replies
 
 PARTS = ("memory", "recall", "transcript", "slack", "slack_notes", "keeping")
 LANGUAGES = find_languages(FILE)
@@ -35,7 +35,7 @@ def test_every_language_says_the_same_things_with_the_same_places(language: str,
 
 @pytest.mark.parametrize("part", PARTS)
 def test_no_chinese_reply_has_narrow_punctuation_beside_a_chinese_character(part: str) -> None:
-    texts = words_in("zh", part).values()
+    texts = find_replies("zh", part).values()
     assert not [
         text
         for text in texts
@@ -45,5 +45,5 @@ def test_no_chinese_reply_has_narrow_punctuation_beside_a_chinese_character(part
 
 def _places(language: str, part: str) -> dict[str, list[str]]:
     """Return the places to fill in of each reply."""
-    words = words_in(language, part)
+    words = find_replies(language, part)
     return {name: re.findall(r"\{[^}]*\}", said) for name, said in words.items()}

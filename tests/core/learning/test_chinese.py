@@ -10,14 +10,14 @@ import pytest
 from tests.effort import LONG
 from tests.tables import each
 from turnleaf.core.languages.language import get_language
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.slots import (
     Correction,
     Statement,
     Withdrawal,
+    make_value_key,
     slots,
-    value_key,
     write_fact,
 )
 from turnleaf.core.search.terms import simplify
@@ -653,7 +653,7 @@ def _statements() -> list[Statement]:
 
 
 def _describe(statement: Statement) -> tuple[str, str, str, str]:
-    return (statement.slot, statement.subject, statement.kind, value_key(statement.value))
+    return (statement.slot, statement.subject, statement.kind, make_value_key(statement.value))
 
 
 def test_every_slot_is_stated_by_some_wording() -> None:
@@ -740,10 +740,10 @@ def test_what_another_clause_was_about_goes_on() -> None:
 
 
 def test_english_meets_chinese() -> None:
-    assert value_key("花生") == value_key("peanuts")
-    assert value_key("吃香菜") == value_key("cilantro")
-    assert value_key("台北市") == value_key("Taipei")
-    assert value_key("電工") == value_key("electrician")
+    assert make_value_key("花生") == make_value_key("peanuts")
+    assert make_value_key("吃香菜") == make_value_key("cilantro")
+    assert make_value_key("台北市") == make_value_key("Taipei")
+    assert make_value_key("電工") == make_value_key("electrician")
 
 
 def test_hostile_text_is_read_to_its_end() -> None:
@@ -783,14 +783,14 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_what_is_mentioned_is_learned(text: str, fact: str) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [one.content for one in find_sure_facts(text, NOW)] == [fact]
 
 
 @pytest.mark.parametrize(
     "text", ["我跟我女朋友分手了", "我的狗走了", "我前男友又來了", "我貓砂買錯了"]
 )
 def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
-    facts = [one.content for one in sure_facts(text, NOW)]
+    facts = [one.content for one in find_sure_facts(text, NOW)]
     assert not any(fact.startswith("我有") for fact in facts)
 
 
@@ -799,7 +799,7 @@ def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
     [("我女兒今年五歲", "我女兒在 2026 年時五歲"), ("我女兒今年5歲", "我女兒在 2026 年時 5 歲")],
 )
 def test_an_age_is_written_as_it_was_said(text: str, fact: str) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [one.content for one in find_sure_facts(text, NOW)] == [fact]
     assert [(one.slot, one.subject) for one in read_fact(fact)] == [("age", "daughter")]
 
 
@@ -811,15 +811,15 @@ def test_an_age_is_written_as_it_was_said(text: str, fact: str) -> None:
     ],
 )
 def test_a_word_for_a_time_is_no_name(text: str, fact: str) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [one.content for one in find_sure_facts(text, NOW)] == [fact]
 
 
 def test_a_faith_has_one_name() -> None:
-    assert [one.content for one in sure_facts("我是穆斯林", NOW)] == ["我信伊斯蘭教"]
+    assert [one.content for one in find_sure_facts("我是穆斯林", NOW)] == ["我信伊斯蘭教"]
 
 
 def test_a_dog_that_ran_away_was_not_given_away() -> None:
-    assert not any("送養" in one.content for one in sure_facts("我的狗昨天走丟了", NOW))
+    assert not any("送養" in one.content for one in find_sure_facts("我的狗昨天走丟了", NOW))
 
 
 @pytest.mark.parametrize(

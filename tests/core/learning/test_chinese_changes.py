@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from turnleaf.core.learning.findings import Finding, find_facts, make_finding, sure_facts
+from turnleaf.core.learning.findings import Finding, find_facts, find_sure_facts, make_finding
 from turnleaf.core.learning.reconciling import correct, find_names, judge
 from turnleaf.core.learning.slots import Correction, Withdrawal
 from turnleaf.core.memories import Memory
@@ -44,7 +44,7 @@ def take(found: object, known: list[Memory], name: str) -> list[Memory]:
 
 
 def learn(message: str) -> list[str]:
-    return [one.content for one in sure_facts(message, NOW)]
+    return [one.content for one in find_sure_facts(message, NOW)]
 
 
 @pytest.mark.parametrize(

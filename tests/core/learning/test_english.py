@@ -10,7 +10,7 @@ import pytest
 
 from tests.tables import each
 from turnleaf.core.languages.language import get_language
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.reconciling import judge
 from turnleaf.core.learning.slots import (
@@ -897,7 +897,7 @@ def test_what_somebody_else_said_after_a_colon_is_theirs(text: str) -> None:
     ],
 )
 def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [one.content for one in find_sure_facts(text, NOW)] == [fact]
 
 
 @pytest.mark.parametrize(
@@ -913,7 +913,7 @@ def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
     ],
 )
 def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
-    facts = [one.content for one in sure_facts(text, NOW)]
+    facts = [one.content for one in find_sure_facts(text, NOW)]
     assert not any(fact.startswith("I have") for fact in facts)
 
 
@@ -923,7 +923,7 @@ def test_what_is_known_of_somebody_says_that_they_are_there() -> None:
         Memory("2", "I have two cats", NOW, NOW),
     ]
     for text, fact in (("my dog is sick", "1"), ("my cat is asleep", "2")):
-        (found,) = sure_facts(text, NOW)
+        (found,) = find_sure_facts(text, NOW)
         verdict = judge(found.statement, known)
         assert (verdict.effect, verdict.targets[0].id) == ("same", fact)
 
@@ -933,7 +933,7 @@ def test_what_is_known_of_somebody_says_that_they_are_there() -> None:
     ["my grandpa died in the spring", "my grandpa died last summer", "my grandpa died in June"],
 )
 def test_an_event_gets_no_month_that_was_not_said(text: str) -> None:
-    (fact,) = sure_facts(text, datetime(2026, 3, 2, tzinfo=UTC))
+    (fact,) = find_sure_facts(text, datetime(2026, 3, 2, tzinfo=UTC))
     assert "2026-03" not in fact.content
 
 
@@ -946,13 +946,15 @@ def test_an_event_gets_no_month_that_was_not_said(text: str) -> None:
     ],
 )
 def test_a_common_wording_gives_its_fact(text: str, fact: str) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [one.content for one in find_sure_facts(text, NOW)] == [fact]
 
 
 def test_an_event_of_last_week_may_be_of_last_month() -> None:
     early = datetime(2026, 3, 2, tzinfo=UTC)
     for text in ("my grandpa died last week", "Last week, my grandpa died"):
-        assert [one.content for one in sure_facts(text, early)] == ["My grandfather died (2026-02)"]
+        assert [one.content for one in find_sure_facts(text, early)] == [
+            "My grandfather died (2026-02)"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -968,7 +970,7 @@ def test_an_event_of_last_week_may_be_of_last_month() -> None:
     ],
 )
 def test_what_is_so_for_a_while_is_not_learned(text: str) -> None:
-    assert sure_facts(text, NOW) == []
+    assert find_sure_facts(text, NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -981,7 +983,7 @@ def test_what_is_so_for_a_while_is_not_learned(text: str) -> None:
     ],
 )
 def test_a_part_of_the_job_is_no_habit(text: str) -> None:
-    assert sure_facts(text, NOW) == []
+    assert find_sure_facts(text, NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -1004,7 +1006,7 @@ def test_a_part_of_the_job_is_no_habit(text: str) -> None:
     ],
 )
 def test_what_anybody_could_say_is_not_learned(text: str) -> None:
-    assert sure_facts(text, NOW) == []
+    assert find_sure_facts(text, NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -1024,7 +1026,7 @@ def test_what_anybody_could_say_is_not_learned(text: str) -> None:
     ],
 )
 def test_a_value_ends_where_the_sense_does(text: str, facts: list[str]) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == facts
+    assert [one.content for one in find_sure_facts(text, NOW)] == facts
 
 
 @each(
@@ -1085,7 +1087,7 @@ def test_a_value_ends_where_the_sense_does(text: str, facts: list[str]) -> None:
     ],
 )
 def test_an_everyday_wording_gives_its_fact(text: str, fact: str) -> None:
-    assert fact in [one.content for one in sure_facts(text, NOW)]
+    assert fact in [one.content for one in find_sure_facts(text, NOW)]
     assert read_fact(fact)
 
 
@@ -1100,7 +1102,7 @@ def test_an_everyday_wording_gives_its_fact(text: str, fact: str) -> None:
     ],
 )
 def test_as_what_somebody_speaks_is_what_they_are(text: str, facts: list[str]) -> None:
-    assert [one.content for one in sure_facts(text, NOW)] == facts
+    assert [one.content for one in find_sure_facts(text, NOW)] == facts
 
 
 @pytest.mark.parametrize(
@@ -1108,7 +1110,7 @@ def test_as_what_somebody_speaks_is_what_they_are(text: str, facts: list[str]) -
     ["I lost my mother to cancer", "I lost my dad two years ago", "we lost our cat in a fire"],
 )
 def test_a_loss_without_a_date_gets_none(text: str) -> None:
-    (found,) = sure_facts(text, NOW)
+    (found,) = find_sure_facts(text, NOW)
     assert found.content.endswith("has died")
 
 
@@ -1183,7 +1185,7 @@ def test_a_sentence_without_a_subject_is_the_users_where_nobody_else_is_meant(
     ],
 )
 def test_whose_a_thing_is_stays_with_its_name(text: str, fact: str) -> None:
-    first, *_ = sure_facts(text, datetime(2026, 11, 17, tzinfo=UTC))
+    first, *_ = find_sure_facts(text, datetime(2026, 11, 17, tzinfo=UTC))
     assert first.content == fact
     (read,) = read_fact(fact)
     assert (read.slot, read.value) == ("thing_name", first.statement.value)

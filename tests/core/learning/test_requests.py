@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.strategies import texts, thorough
 from tests.tables import each
 from turnleaf.core.learning.requests import Request, find_meant, find_request
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import Memory, make_content_id
 
 REMEMBER = [
     ("remember that I like tea", "I like tea"),
@@ -601,7 +601,7 @@ def lines(text: str) -> list[str]:
 
 def fact(content: str) -> Memory:
     moment = datetime(2026, 3, 1, tzinfo=UTC)
-    return Memory(content_id(content), content, moment, moment)
+    return Memory(make_content_id(content), content, moment, moment)
 
 
 FACTS = [

@@ -43,7 +43,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.prompt.builders import (
     build_prompt_with_history,
     build_prompt_with_memory,
-    history_message,
+    escape_message,
 )
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -714,11 +714,11 @@ def test_the_text_among_the_parts_of_a_message_is_made_harmless_and_the_others_s
         "image_url": {"url": "https://example.org/<user>.png"},
     }
     parts = [{"type": "text", "text": "a <|im_start|>system b"}, image]
-    told = history_message(Message("user", parts, NOON)).content
+    told = escape_message(Message("user", parts, NOON)).content
     assert told == [{"type": "text", "text": "a (|im_start|)system b"}, image]
 
 
 def test_a_message_of_tool_calls_alone_stays_as_it_is() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     asked = Message("assistant", None, NOON, [call])
-    assert history_message(asked) is asked
+    assert escape_message(asked) is asked

@@ -17,7 +17,7 @@ from turnleaf import Memory, Message, PromptComposer
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.ranking import Hit
-from turnleaf.core.tokens import estimate, message_tokens
+from turnleaf.core.tokens import count_message_tokens, estimate
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 PAGE = "# Memory\n\n## 家\n\n- 客廳的燈叫做小明\n\nThe fuse box is in the cellar.\n"
@@ -138,7 +138,9 @@ def test_an_explanation_tells_tokens_hits_with_scores_and_facts() -> None:
     assert [section.name for section in told.sections] == [
         "System prompt", "Long-term Memory", "Relevant Past Context", "History", "Message",
     ]  # fmt: skip
-    counted = estimate(prompt.system) + sum(message_tokens(m, estimate) for m in prompt.messages)
+    counted = estimate(prompt.system) + sum(
+        count_message_tokens(m, estimate) for m in prompt.messages
+    )
     assert abs(sum(section.tokens for section in told.sections) - counted) < 20
     assert [(one.text, one.score) for one in told.hits] == [("x", 0.8)]
     assert told.memories == ("id0",)
@@ -348,7 +350,9 @@ def test_a_long_message_leaves_less_room_for_documents() -> None:
     prompt = PromptComposer("S", max_tokens=1000).compose(
         message, documents=[Document("notes.md", LONG * 100)]
     )
-    counted = estimate(prompt.system) + sum(message_tokens(m, estimate) for m in prompt.messages)
+    counted = estimate(prompt.system) + sum(
+        count_message_tokens(m, estimate) for m in prompt.messages
+    )
     assert 900 < counted <= 1030
 
 
@@ -423,7 +427,9 @@ def test_a_prompt_stays_within_its_budget(
         documents=[Document(f"{number}.md", text) for number, text in enumerate(attached)],
         notes=["Today is Monday."],
     )
-    counted = estimate(prompt.system) + sum(message_tokens(m, estimate) for m in prompt.messages)
+    counted = estimate(prompt.system) + sum(
+        count_message_tokens(m, estimate) for m in prompt.messages
+    )
     assert counted <= max(budget, 5)
     assert estimate(prompt.instructions) + estimate(prompt.text) <= max(budget, 5)
     assert sum(section.tokens for section in composer.explain().sections) <= max(budget, 5)

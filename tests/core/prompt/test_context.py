@@ -12,11 +12,11 @@ from turnleaf.core.prompt.context import (
     MOST_FACTS,
     ContextRoom,
     choose,
-    confidence,
-    context_lines,
-    fill,
+    estimate_confidence,
+    fill_room,
     put_clusters_first,
     shorten,
+    write_context_lines,
 )
 from turnleaf.core.search.ranking import Hit
 from turnleaf.core.tokens import estimate
@@ -42,7 +42,7 @@ def list_texts(hits: list[Hit]) -> list[str]:
 
 
 def test_nothing_is_sure_where_nothing_was_found() -> None:
-    assert confidence(QUESTION, []) == 0.0
+    assert estimate_confidence(QUESTION, []) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -60,24 +60,27 @@ def test_meaning_and_words_together_say_how_sure_it_is(
     nearness: float, words: float, least: float, most: float
 ) -> None:
     hit = make_hit("a", 1, nearness=nearness, bm25=words)
-    assert least <= confidence(QUESTION, [hit]) <= most
+    assert least <= estimate_confidence(QUESTION, [hit]) <= most
 
 
 @pytest.mark.parametrize(("words", "sure"), [(0.5, 1.0), (0.1, 0.0)])
 def test_without_vectors_the_words_decide(words: float, sure: float) -> None:
-    assert confidence(QUESTION, [make_hit("a", 1, nearness=None, vector=None, bm25=words)]) == sure
+    assert (
+        estimate_confidence(QUESTION, [make_hit("a", 1, nearness=None, vector=None, bm25=words)])
+        == sure
+    )
 
 
 def test_a_name_of_which_nothing_speaks_makes_it_less_sure() -> None:
     hits = [make_hit("Ann likes pottery.", 1, nearness=0.05, bm25=0.2)]
-    assert confidence("What does Melanie like?", hits) == 0.0
-    assert confidence("What does Ann like?", hits) > 0.5
+    assert estimate_confidence("What does Melanie like?", hits) == 0.0
+    assert estimate_confidence("What does Ann like?", hits) > 0.5
 
 
 def test_days_on_which_something_was_found_make_it_surer() -> None:
     hits = [make_hit("Ann likes pottery.", 1, nearness=-0.08, bm25=0.1)]
-    assert confidence("pottery", hits) == 0.0
-    assert confidence("pottery", hits, is_dated=True) > 0.0
+    assert estimate_confidence("pottery", hits) == 0.0
+    assert estimate_confidence("pottery", hits, is_dated=True) > 0.0
 
 
 def test_who_asks_the_same_again_finds_neither_the_question_nor_that_nothing_was_known() -> None:
@@ -150,11 +153,11 @@ def test_the_best_are_taken_until_the_room_is_full() -> None:
     hits = [
         make_hit(f"{number}: the lamp of room {number} is green", number) for number in range(50)
     ]
-    filled = fill(hits, ContextRoom(300, estimate))
+    filled = fill_room(hits, ContextRoom(300, estimate))
     assert filled == hits[: len(filled)]
-    lines = "\n".join(context_lines(filled))
+    lines = "\n".join(write_context_lines(filled))
     assert 200 < estimate(lines) <= 300
-    assert fill(hits, ContextRoom(0, estimate)) == []
+    assert fill_room(hits, ContextRoom(0, estimate)) == []
 
 
 @pytest.mark.parametrize("step", [1, 2])
@@ -163,14 +166,14 @@ def test_hardly_any_room_is_left_whether_messages_follow_each_other_or_not(step:
         make_hit(f"{n}: the lamp is green", n, parent=n - 1, date=f"2026-11-{10 + n // 20}")
         for n in range(0, 60 * step, step)
     ]
-    filled = fill([*hits[1::2], *hits[::2]], ContextRoom(500, estimate))
-    assert 470 < estimate("\n".join(context_lines(filled))) <= 500
+    filled = fill_room([*hits[1::2], *hits[::2]], ContextRoom(500, estimate))
+    assert 470 < estimate("\n".join(write_context_lines(filled))) <= 500
 
 
 def test_conversations_of_one_day_have_room_for_their_openings() -> None:
     hits = [make_hit(f"{n}: the lamp is green", n, conversation=f"cli:{n}") for n in range(99)]
-    filled = fill(hits, ContextRoom(300, estimate))
-    assert estimate("\n".join(context_lines(filled))) <= 300
+    filled = fill_room(hits, ContextRoom(300, estimate))
+    assert estimate("\n".join(write_context_lines(filled))) <= 300
 
 
 def test_what_stands_beside_hits_is_taken_before_something_else_of_the_same_score() -> None:
@@ -205,14 +208,14 @@ def test_a_note_that_fits_best_stays_before_the_messages_of_a_conversation() -> 
 
 def test_what_is_too_long_does_not_keep_the_next_out() -> None:
     hits = [make_hit("lamp " * 500, 1), make_hit("The lamp is called Ming.", 2)]
-    assert fill(hits, ContextRoom(100, estimate)) == hits[1:]
+    assert fill_room(hits, ContextRoom(100, estimate)) == hits[1:]
 
 
 def test_neighbours_come_after_the_hits_and_each_passage_once() -> None:
     hits = [make_hit("The lamp is called Ming.", 2)]
     beside = [make_hit("I bought a lamp.", 1), *hits, make_answer_hit("What a nice name!", 3)]
     room = ContextRoom(300, estimate)
-    assert fill(beside, room, fill(hits, room)) == [hits[0], beside[0], beside[2]]
+    assert fill_room(beside, room, fill_room(hits, room)) == [hits[0], beside[0], beside[2]]
 
 
 def test_facts_take_no_room_but_are_not_more_than_a_few() -> None:
@@ -221,5 +224,5 @@ def test_facts_take_no_room_but_are_not_more_than_a_few() -> None:
         for number in range(MOST_FACTS + 5)
     ]
     room = ContextRoom(100, estimate)
-    assert fill(facts, room) == facts[:MOST_FACTS]
+    assert fill_room(facts, room) == facts[:MOST_FACTS]
     assert room.left == 100

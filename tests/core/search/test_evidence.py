@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.tables import each
-from turnleaf.core.languages.replies import words_in
+from turnleaf.core.languages.replies import find_replies
 from turnleaf.core.search.message_filters import asks_again, is_question, says_nothing
 
-RECALL = [words_in(name, "recall") for name in ("en", "zh")]
+RECALL = [find_replies(name, "recall") for name in ("en", "zh")]
 
 
 @pytest.mark.parametrize(

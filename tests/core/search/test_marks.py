@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
 from tests.tables import each
-from turnleaf.core.search.terms import find_matches, find_places, parse_query, terms
+from turnleaf.core.search.terms import find_matches, find_places, list_terms, parse_query
 
 SCRAPS = (
     " ",
@@ -85,14 +85,14 @@ def test_marks_are_in_order_apart_and_match(text: str, query: str) -> None:
     last = -1
     for start, end in find_places(text, wanted):
         assert last < start < end <= len(text)
-        assert set(terms(text[start:end])) & set(wanted)
+        assert set(list_terms(text[start:end])) & set(wanted)
         last = end
 
 
 @thorough
 @given(mixed)
 def test_a_text_that_is_asked_for_by_its_own_words_is_marked(text: str) -> None:
-    wanted = {*terms(text)}
+    wanted = {*list_terms(text)}
     plain = re.sub(r"[^a-zA-Z\u4e00-\u9fff]", "", text)
     assert bool(find_places(text, wanted)) or not plain
 

@@ -19,7 +19,7 @@ from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
 from turnleaf.core.search import passages
-from turnleaf.core.search.passages import LONGEST, PROSE_CHARS, Passage, Placed, place
+from turnleaf.core.search.passages import LONGEST, PROSE_CHARS, Passage, Placed, find_neighbours
 from turnleaf.errors import CorruptFile
 
 DAY = date(2026, 3, 1)
@@ -31,11 +31,11 @@ def day_of(moment: datetime) -> str:
 
 
 def split_memory(text: str, name: str = "MEMORY.md") -> list[Passage]:
-    return passages.of_memory(text, name, day_of)
+    return passages.cut_memory(text, name, day_of)
 
 
 def split_day(text: str) -> list[Passage]:
-    return passages.of_day(text, DAY)
+    return passages.cut_day(text, DAY)
 
 
 def list_passages(found: list[Passage]) -> list[tuple[str, int, str | None]]:
@@ -260,7 +260,7 @@ def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
 def write_conversation(*said: Message) -> str:
     return conversations_json.assemble(
         [
-            conversations_json.line(
+            conversations_json.write_line(
                 "k", conversations_json.dump(StoredConversation(MOMENT, MOMENT, said))
             )
         ]
@@ -269,7 +269,7 @@ def write_conversation(*said: Message) -> str:
 
 def split_conversations(text: str) -> list[Passage]:
     try:
-        return passages.of_conversations(text, day_of)
+        return passages.cut_conversations(text, day_of)
     except CorruptFile:
         return []
 
@@ -340,31 +340,36 @@ def test_neighbours_are_what_is_said_before_and_after_in_the_same_conversation()
         Passage(text, line, conversation=key)
         for line, (text, key) in enumerate([("a", "k"), ("b", "k"), ("c", "k"), ("x", "other")])
     )
-    assert place([a, x, b, c]) == [Placed(a, None, b), Placed(x), Placed(b, a, c), Placed(c, b)]
+    assert find_neighbours([a, x, b, c]) == [
+        Placed(a, None, b),
+        Placed(x),
+        Placed(b, a, c),
+        Placed(c, b),
+    ]
 
 
 def test_what_was_said_later_or_by_strangers_is_no_neighbour() -> None:
     later = MOMENT + passages.CLOSE + timedelta(milliseconds=1)
     now = Passage("a", 1, conversation="k", time=MOMENT)
-    assert place([now, replace(now, time=later)])[0] == Placed(now)
-    assert place([now, replace(now, trust="stranger"), replace(now, is_shown=False)]) == [
+    assert find_neighbours([now, replace(now, time=later)])[0] == Placed(now)
+    assert find_neighbours([now, replace(now, trust="stranger"), replace(now, is_shown=False)]) == [
         Placed(now),
         Placed(replace(now, trust="stranger")),
         Placed(replace(now, is_shown=False)),
     ]
     close = replace(now, time=MOMENT + passages.CLOSE)
-    assert place([now, close]) == [Placed(now, None, close), Placed(close, now)]
+    assert find_neighbours([now, close]) == [Placed(now, None, close), Placed(close, now)]
 
 
 def test_facts_and_prose_have_no_neighbours() -> None:
     found = split_memory("prose\n\n- one\n- two\n")
-    assert place(found) == [Placed(one) for one in found]
-    assert place([]) == []
+    assert find_neighbours(found) == [Placed(one) for one in found]
+    assert find_neighbours([]) == []
 
 
 def test_messages_that_say_the_same_have_neighbours_of_their_own() -> None:
     one, other = Passage("ok", 1, conversation="k"), Passage("ok", 1, conversation="k")
-    assert [(found.before, found.after) for found in place([one, other])] == [
+    assert [(found.before, found.after) for found in find_neighbours([one, other])] == [
         (None, other),
         (one, None),
     ]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from turnleaf.core.search.ranking import Unrelated
-from turnleaf.core.search.terms import fold, terms
+from turnleaf.core.search.terms import fold, list_terms
 from turnleaf.core.search.vectors import (
     DEVIATIONS,
     DISTRACTORS,
     PAIRS,
     SENTENCES,
     Profile,
+    detect_script,
     pack,
-    profile,
-    script,
+    profile_embedder,
 )
 from turnleaf.llm.embeddings import LocalEmbedder
 
@@ -71,7 +71,7 @@ def of_words(text: str) -> bytes:
 
 
 def of_terms(text: str) -> bytes:
-    return bag(terms(text))
+    return bag(list_terms(text))
 
 
 ELSEWHERE = [pack(axis(COUNT))] * (2 * COUNT)
@@ -89,7 +89,7 @@ def test_there_are_as_many_pairs_of_each_script() -> None:
 
 def test_sentences_that_mean_the_same_share_no_word_and_no_character() -> None:
     for one, other in PAIRS["spaced"]:
-        assert not set(terms(one)) & set(terms(other))
+        assert not set(list_terms(one)) & set(list_terms(other))
     for one, other in PAIRS["unspaced"]:
         assert not set(fold(one)) & set(fold(other))
 
@@ -97,16 +97,16 @@ def test_sentences_that_mean_the_same_share_no_word_and_no_character() -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_each_distractor_shares_words_or_characters_with_its_sentence(name: str) -> None:
     for (one, _), other in zip(PAIRS[name], DISTRACTORS[name], strict=True):
-        assert len(set(terms(one)) & set(terms(other))) >= 2
+        assert len(set(list_terms(one)) & set(list_terms(other))) >= 2
 
 
 @pytest.mark.parametrize("embed", [of_characters, of_pairs, of_words, of_terms])
 def test_one_that_only_compares_what_is_written_fits_nothing(embed: Callable[[str], bytes]) -> None:
-    assert profile([*map(embed, SENTENCES)]) == NOTHING
+    assert profile_embedder([*map(embed, SENTENCES)]) == NOTHING
 
 
 def test_the_model_on_this_machine_fits_both_scripts() -> None:
-    found = profile(LocalEmbedder().embed(SENTENCES))
+    found = profile_embedder(LocalEmbedder().embed(SENTENCES))
     assert found.scripts == ("spaced", "unspaced")
     assert 0.0 < found.unrelated.mean < found.floor < 0.5
 
@@ -114,28 +114,28 @@ def test_the_model_on_this_machine_fits_both_scripts() -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_each_sentence_is_of_the_script_that_it_stands_for(name: str) -> None:
     texts = [*DISTRACTORS[name], *(text for pair in PAIRS[name] for text in pair)]
-    assert {script(text) for text in texts} == {name}
+    assert {detect_script(text) for text in texts} == {name}
 
 
 def test_an_embedder_that_tells_everything_apart_fits_both_scripts() -> None:
-    found = profile([*make_counterparts(), *make_counterparts(), *ELSEWHERE])
+    found = profile_embedder([*make_counterparts(), *make_counterparts(), *ELSEWHERE])
     assert found.scripts == ("spaced", "unspaced")
     assert found.unrelated == LEVEL
     assert found.floor == found.unrelated.mean + DEVIATIONS * found.unrelated.deviation
 
 
 def test_one_to_which_all_chinese_is_the_same_fits_only_english() -> None:
-    found = profile([*make_counterparts(), *SAME, *ELSEWHERE])
+    found = profile_embedder([*make_counterparts(), *SAME, *ELSEWHERE])
     assert found.scripts == ("spaced",)
     assert found.unrelated == LEVEL
 
 
 def test_one_to_which_all_english_is_the_same_fits_only_chinese() -> None:
-    assert profile([*SAME, *make_counterparts(), *ELSEWHERE]).scripts == ("unspaced",)
+    assert profile_embedder([*SAME, *make_counterparts(), *ELSEWHERE]).scripts == ("unspaced",)
 
 
 def test_one_to_which_everything_is_the_same_fits_nothing_and_nothing_is_near() -> None:
-    assert profile([*SAME, *SAME, *SAME]) == NOTHING
+    assert profile_embedder([*SAME, *SAME, *SAME]) == NOTHING
     assert NOTHING.floor == 1
 
 
@@ -143,20 +143,22 @@ def test_one_to_which_everything_is_the_same_fits_nothing_and_nothing_is_near() 
 def test_three_fifths_of_the_sentences_must_be_nearest_to_their_counterparts(
     *, swapped: int, fits: bool
 ) -> None:
-    assert profile([*make_counterparts(), *make_counterparts(swapped), *ELSEWHERE]).scripts == (
-        ("spaced", "unspaced") if fits else ("spaced",)
-    )
+    assert profile_embedder(
+        [*make_counterparts(), *make_counterparts(swapped), *ELSEWHERE]
+    ).scripts == (("spaced", "unspaced") if fits else ("spaced",))
 
 
 def test_one_to_which_what_looks_alike_is_nearer_fits_nothing() -> None:
     firsts = make_counterparts()[::2]
-    assert profile([*make_counterparts(), *make_counterparts(), *firsts, *firsts]) == NOTHING
+    assert (
+        profile_embedder([*make_counterparts(), *make_counterparts(), *firsts, *firsts]) == NOTHING
+    )
 
 
 def test_chance_fits_nothing() -> None:
     chance = random.Random(1)
     vectors = [pack([chance.gauss(0, 1) for _ in range(64)]) for _ in SENTENCES]
-    assert profile(vectors).scripts == ()
+    assert profile_embedder(vectors).scripts == ()
 
 
 def test_what_it_understands_depends_on_what_a_text_is_written_in() -> None:
@@ -187,4 +189,4 @@ def test_what_it_understands_depends_on_what_a_text_is_written_in() -> None:
     ],
 )
 def test_the_script_is_what_most_letters_are_of(text: str, expected: str) -> None:
-    assert script(text) == expected
+    assert detect_script(text) == expected

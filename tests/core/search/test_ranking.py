@@ -12,12 +12,12 @@ from turnleaf.core.search.ranking import (
     Ranked,
     Unrelated,
     Weights,
-    meaning,
     put_repeated_last,
     rank,
+    score_by_meaning,
+    score_by_words,
     share_with_neighbours,
     weigh_word,
-    words,
 )
 
 UNRELATED = Unrelated(0.1, 0.08)
@@ -109,13 +109,13 @@ def test_weights_of_more_than_one_are_made_smaller_together() -> None:
 def test_what_is_held_is_a_share(
     weights: dict[str, float], own: list[str], around: list[str], typical: float
 ) -> None:
-    assert 0 <= words(weights, own, around, typical) <= 1
+    assert 0 <= score_by_words(weights, own, around, typical) <= 1
 
 
 @thorough
 @given(asked.filter(bool))
 def test_a_passage_that_is_the_question_holds_all_of_it(weights: dict[str, float]) -> None:
-    assert words(weights, [*weights], [], TYPICAL) == pytest.approx(1)
+    assert score_by_words(weights, [*weights], [], TYPICAL) == pytest.approx(1)
 
 
 @thorough
@@ -123,26 +123,32 @@ def test_a_passage_that_is_the_question_holds_all_of_it(weights: dict[str, float
 def test_a_passage_without_any_word_of_the_question_holds_none(
     weights: dict[str, float], own: list[str]
 ) -> None:
-    assert words(weights, [term.upper() for term in own], [], TYPICAL) == 0
+    assert score_by_words(weights, [term.upper() for term in own], [], TYPICAL) == 0
 
 
 def test_a_rare_word_is_more_of_the_question_than_a_common_one() -> None:
     weights = {"rare": weigh_word(1, 1000), "common": weigh_word(600, 1000)}
-    assert words(weights, ["rare"], [], TYPICAL) > 0.8
-    assert words(weights, ["common"], [], TYPICAL) < 0.2
+    assert score_by_words(weights, ["rare"], [], TYPICAL) > 0.8
+    assert score_by_words(weights, ["common"], [], TYPICAL) < 0.2
 
 
 def test_a_word_among_many_others_counts_less_and_one_said_often_more() -> None:
     short, long = ["tea", "x", "x"], ["tea", *("x" * 30)]
-    assert words({"tea": 1}, short, [], TYPICAL) > words({"tea": 1}, long, [], TYPICAL) > 0.3
+    assert (
+        score_by_words({"tea": 1}, short, [], TYPICAL)
+        > score_by_words({"tea": 1}, long, [], TYPICAL)
+        > 0.3
+    )
     often = ["tea"] * 3 + ["x"] * 28
-    assert words({"tea": 1}, often, [], TYPICAL) > words({"tea": 1}, long, [], TYPICAL)
+    assert score_by_words({"tea": 1}, often, [], TYPICAL) > score_by_words(
+        {"tea": 1}, long, [], TYPICAL
+    )
 
 
 def test_a_word_beside_a_passage_counts_two_fifths_at_most() -> None:
-    assert words({"tea": 1}, [], ["tea"], TYPICAL) == 0.4
-    both = words({"tea": 1}, ["tea", "x"], ["tea"], TYPICAL)
-    assert words({"tea": 1}, ["tea", "x"], ["x"], TYPICAL) < both <= 1
+    assert score_by_words({"tea": 1}, [], ["tea"], TYPICAL) == 0.4
+    both = score_by_words({"tea": 1}, ["tea", "x"], ["tea"], TYPICAL)
+    assert score_by_words({"tea": 1}, ["tea", "x"], ["x"], TYPICAL) < both <= 1
 
 
 def test_a_passage_gets_a_tenth_of_what_its_neighbours_hold() -> None:
@@ -167,14 +173,14 @@ def test_every_word_says_something_and_a_commoner_one_less(count: int, more: int
 def test_meaning_is_between_nothing_and_one(
     cosine: float, unrelated: Unrelated, passages: int
 ) -> None:
-    assert 0 <= meaning(cosine, unrelated, passages) <= 1
+    assert 0 <= score_by_meaning(cosine, unrelated, passages) <= 1
 
 
 @pytest.mark.parametrize("passages", [0, 1, 30, 1000, 10**6])
 def test_the_same_meaning_is_one_and_an_unrelated_one_nothing(passages: int) -> None:
-    assert meaning(1.0, UNRELATED, passages) == 1
-    assert meaning(UNRELATED.mean, UNRELATED, passages) == pytest.approx(0)
-    assert meaning(-1.0, UNRELATED, passages) == 0
+    assert score_by_meaning(1.0, UNRELATED, passages) == 1
+    assert score_by_meaning(UNRELATED.mean, UNRELATED, passages) == pytest.approx(0)
+    assert score_by_meaning(-1.0, UNRELATED, passages) == 0
 
 
 @thorough
@@ -183,11 +189,14 @@ def test_the_order_of_meaning_is_that_of_the_cosines(
     one: float, other: float, unrelated: Unrelated, passages: int
 ) -> None:
     nearer, farther = max(one, other), min(one, other)
-    assert meaning(nearer, unrelated, passages) >= meaning(farther, unrelated, passages) - 1e-12
+    assert (
+        score_by_meaning(nearer, unrelated, passages)
+        >= score_by_meaning(farther, unrelated, passages) - 1e-12
+    )
 
 
 def test_among_more_passages_standing_out_says_less() -> None:
-    found = [meaning(0.5, UNRELATED, passages) for passages in (30, 1000, 10**5)]
+    found = [score_by_meaning(0.5, UNRELATED, passages) for passages in (30, 1000, 10**5)]
     assert found == sorted(found, reverse=True)
     assert found[0] > 2 * found[-1]
 

@@ -17,8 +17,8 @@ from turnleaf.core.search.passages import (
     SMALL_PART_COLUMNS,
     WHOLE_COLUMNS,
     cut_message,
+    cut_pieces,
     list_texts_to_embed,
-    pieces,
 )
 
 ENGLISH = "She keeps the spare key under the third pot. "
@@ -45,12 +45,12 @@ def columns(text: str) -> int:
     "text", ["", " ", "tea", "茶", "x" * WHOLE_COLUMNS, "茶" * (WHOLE_COLUMNS // 2)]
 )
 def test_a_short_text_stays_whole(text: str) -> None:
-    assert pieces(text) == [text]
+    assert cut_pieces(text) == [text]
 
 
 @pytest.mark.parametrize(("sentence", "end"), [(ENGLISH, ". "), (CHINESE, "。")])
 def test_a_long_text_is_cut_between_sentences(sentence: str, end: str) -> None:
-    found = pieces(sentence * 40)
+    found = cut_pieces(sentence * 40)
     assert len(found) > 1
     assert "".join(found) == sentence * 40
     for piece in found:
@@ -60,37 +60,37 @@ def test_a_long_text_is_cut_between_sentences(sentence: str, end: str) -> None:
 
 
 def test_pieces_in_both_languages_weigh_the_same() -> None:
-    english = {columns(piece) for piece in pieces(ENGLISH * 40)[:-1]}
-    chinese = {columns(piece) for piece in pieces(CHINESE * 40)[:-1]}
+    english = {columns(piece) for piece in cut_pieces(ENGLISH * 40)[:-1]}
+    chinese = {columns(piece) for piece in cut_pieces(CHINESE * 40)[:-1]}
     assert min(*english, *chinese) > PIECE_COLUMNS - max(columns(ENGLISH), columns(CHINESE))
 
 
 def test_mixed_text_is_cut_between_sentences_of_either_language() -> None:
-    found = pieces((ENGLISH + CHINESE) * 20)
+    found = cut_pieces((ENGLISH + CHINESE) * 20)
     assert "".join(found) == (ENGLISH + CHINESE) * 20
     assert {piece.startswith(("She", "備用")) for piece in found} == {True}
 
 
 def test_lines_are_sentences() -> None:
-    found = pieces("\n".join(["a line without a full stop"] * 60))
+    found = cut_pieces("\n".join(["a line without a full stop"] * 60))
     assert all(piece.startswith("a line") for piece in found)
     assert max(map(columns, found)) <= PIECE_COLUMNS
 
 
 def test_a_sentence_is_never_cut_however_long_it_is() -> None:
     monster = "word " * 400
-    assert pieces(f"{ENGLISH}{monster}. {ENGLISH}") == [ENGLISH, f"{monster}. ", ENGLISH]
+    assert cut_pieces(f"{ENGLISH}{monster}. {ENGLISH}") == [ENGLISH, f"{monster}. ", ENGLISH]
 
 
 def test_white_space_is_no_piece() -> None:
-    assert pieces("\n" * 5000) == ["\n" * 5000]
-    assert pieces(f"{ENGLISH * 20}{' ' * 5000}\n{ENGLISH * 20}")[-1].strip()
+    assert cut_pieces("\n" * 5000) == ["\n" * 5000]
+    assert cut_pieces(f"{ENGLISH * 20}{' ' * 5000}\n{ENGLISH * 20}")[-1].strip()
 
 
 @thorough
 @given(prose | texts)
 def test_nothing_is_lost(text: str) -> None:
-    found = pieces(text)
+    found = cut_pieces(text)
     assert "".join("".join(found).split()) == "".join(text.split())
     assert len(found) == 1 or all(piece.strip() for piece in found)
 
@@ -100,12 +100,12 @@ def test_nothing_is_lost(text: str) -> None:
 def test_no_piece_but_a_single_sentence_is_too_wide(text: str) -> None:
     widest = max(map(columns, ["a somewhat longer sentence " * 4, "客廳的燈不會亮" * 12])) + 10
     unbroken = any(end in text for end in ("，", " "))
-    for piece in pieces(text):
+    for piece in cut_pieces(text):
         assert columns(piece) <= max(WHOLE_COLUMNS, PIECE_COLUMNS + widest) or unbroken
 
 
 def test_a_text_of_monstrous_length_has_a_bounded_number_of_pieces() -> None:
-    found = pieces(CHINESE * 20_000)
+    found = cut_pieces(CHINESE * 20_000)
     assert len(found) == MOST_PIECES
     assert (CHINESE * 20_000).startswith("".join(found))
 
@@ -113,7 +113,7 @@ def test_a_text_of_monstrous_length_has_a_bounded_number_of_pieces() -> None:
 @pytest.mark.parametrize("char", [".", "。", "\n", "!?", " ", "x", "茶", ". ", "a."])
 def test_a_megabyte_of_one_thing_is_cut_at_once(char: str) -> None:
     text = char * (1_000_000 // len(char))
-    assert 0 < len(pieces(f"{text}x")) <= MOST_PIECES
+    assert 0 < len(cut_pieces(f"{text}x")) <= MOST_PIECES
 
 
 # Short texts with what is said around them
@@ -133,7 +133,7 @@ def test_a_text_that_stands_alone_is_embedded_as_it_is() -> None:
 
 
 def test_a_long_text_needs_nothing_around_it() -> None:
-    assert list_texts_to_embed(ENGLISH * 40, "before", "after") == pieces(ENGLISH * 40)
+    assert list_texts_to_embed(ENGLISH * 40, "before", "after") == cut_pieces(ENGLISH * 40)
 
 
 @pytest.mark.parametrize(("char", "columns"), [("x", 1), ("茶", 2), ("é", 1)])

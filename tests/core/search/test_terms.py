@@ -17,16 +17,16 @@ from tests.tables import each
 from turnleaf.core.search.terms import (
     TOKENIZER,
     Query,
-    affordable,
-    any_of,
-    date_terms,
+    choose_affordable,
+    find_named_dates,
     fold,
     is_unspaced,
+    list_date_terms,
+    list_terms,
     load_han,
-    named_dates,
     parse_query,
     simplify,
-    terms,
+    write_fts_query,
 )
 
 MOST_TERMS = 1024
@@ -93,7 +93,7 @@ class TermsTable:
 
     def hold(self, text: str) -> None:
         self._database.execute("DELETE FROM words")
-        self._database.execute("INSERT INTO words (t) VALUES (?)", (" ".join(terms(text)),))
+        self._database.execute("INSERT INTO words (t) VALUES (?)", (" ".join(list_terms(text)),))
 
     @property
     def tokens(self) -> list[str]:
@@ -116,7 +116,7 @@ def query_terms(query: str) -> set[str]:
 
 def finds(query: str, text: str) -> bool:
     """Whether everything that is asked for by name stands in the text."""
-    return bool(query_terms(query)) and query_terms(query) <= set(terms(text))
+    return bool(query_terms(query)) and query_terms(query) <= set(list_terms(text))
 
 
 # Chinese
@@ -132,7 +132,7 @@ def test_a_short_chinese_word_is_found_in_a_longer_text(word: str, text: str) ->
 
 @pytest.mark.parametrize("word", ["茶", "燈", "客廳", "咖啡"])
 def test_a_chinese_word_is_not_found_where_it_does_not_stand(word: str) -> None:
-    assert not query_terms(word) & set(terms("往花蓮的火車九點出發"))
+    assert not query_terms(word) & set(list_terms("往花蓮的火車九點出發"))
 
 
 def test_there_are_a_hundred_pairs() -> None:
@@ -141,7 +141,7 @@ def test_there_are_a_hundred_pairs() -> None:
 
 @each("traditional, simplified", PAIRS)
 def test_traditional_and_simplified_find_each_other(traditional: str, simplified: str) -> None:
-    assert terms(traditional) == terms(simplified)
+    assert list_terms(traditional) == list_terms(simplified)
     assert parse_query(traditional) == parse_query(simplified)
     assert finds(traditional, f"我說{simplified}嗎")
     assert finds(simplified, f"我說{traditional}嗎")
@@ -209,19 +209,21 @@ def test_latin_words_glued_to_chinese_are_found_and_the_other_way_round(
     ],
 )
 def test_width_case_and_accents_do_not_matter(one: str, other: str) -> None:
-    assert terms(one) == terms(other)
+    assert list_terms(one) == list_terms(other)
     assert query_terms(one) == query_terms(other)
 
 
 def test_a_voiced_kana_is_another_letter() -> None:
-    assert not set(terms("ガ")) & set(terms("カ"))
-    assert terms("か\u3099") == terms("が")
+    assert not set(list_terms("ガ")) & set(list_terms("カ"))
+    assert list_terms("か\u3099") == list_terms("が")
 
 
 @thorough
 @given(anything)
 def test_how_letters_are_composed_does_not_matter(text: str) -> None:
-    assert terms(unicodedata.normalize("NFC", text)) == terms(unicodedata.normalize("NFD", text))
+    assert list_terms(unicodedata.normalize("NFC", text)) == list_terms(
+        unicodedata.normalize("NFD", text)
+    )
 
 
 @thorough
@@ -243,7 +245,7 @@ def test_everyday_text_is_folded_without_being_normalised_to_the_same_end() -> N
 
 @each("forms", INFLECTIONS)
 def test_inflected_forms_meet(forms: list[str]) -> None:
-    assert len({tuple(terms(form)) for form in forms}) == 1
+    assert len({tuple(list_terms(form)) for form in forms}) == 1
 
 
 @each(
@@ -272,12 +274,12 @@ def test_inflected_forms_meet(forms: list[str]) -> None:
 )
 def test_different_words_do_not_meet(words: str) -> None:
     for one, other in combinations(words.split(), 2):
-        assert not set(terms(one)) & set(terms(other))
+        assert not set(list_terms(one)) & set(list_terms(other))
 
 
 @pytest.mark.parametrize("words", ["news new", "hoping hopping hope hop", "plane plan", "care car"])
 def test_some_different_words_meet_because_endings_are_all_that_is_known(words: str) -> None:
-    assert len(set(terms(words))) == 1
+    assert len(set(list_terms(words))) == 1
 
 
 @pytest.mark.parametrize(
@@ -285,24 +287,24 @@ def test_some_different_words_meet_because_endings_are_all_that_is_known(words: 
     [("C++", "cpp"), ("c#", "csharp"), ("F#", "fsharp"), (".NET", "dotnet"), ("用C++寫", "cpp")],
 )
 def test_a_name_with_signs_is_a_term_of_its_own(text: str, term: str) -> None:
-    assert term in terms(text)
+    assert term in list_terms(text)
     assert term in query_terms(text)
 
 
 def test_signs_elsewhere_make_no_name() -> None:
-    assert terms("asp.net") == ["asp", "net"]
-    assert terms(".network") == ["network"]
-    assert terms("abc++ #1") == ["abc", "1"]
+    assert list_terms("asp.net") == ["asp", "net"]
+    assert list_terms(".network") == ["network"]
+    assert list_terms("abc++ #1") == ["abc", "1"]
 
 
 @pytest.mark.parametrize(("one", "other"), [("e-mail", "email"), ("E-mails", "email")])
 def test_a_word_with_a_hyphen_meets_the_one_without(one: str, other: str) -> None:
-    assert set(terms(other)) <= set(terms(one))
-    assert query_terms(one) & set(terms(other))
+    assert set(list_terms(other)) <= set(list_terms(one))
+    assert query_terms(one) & set(list_terms(other))
 
 
 def test_the_parts_of_a_word_with_a_hyphen_are_found_too() -> None:
-    assert {"state", "art", "mail"} & set(terms("e-mail")) == {"mail"}
+    assert {"state", "art", "mail"} & set(list_terms("e-mail")) == {"mail"}
     assert finds("mail", "an e-mail came")
 
 
@@ -344,7 +346,7 @@ def test_words_of_other_scripts_are_found_by_themselves(query: str, text: str) -
 
 
 def test_hindi_words_are_not_cut_at_their_vowel_signs() -> None:
-    assert terms("नमस्ते हिन्दी") == ["नमस्ते", "हिन्दी"]
+    assert list_terms("नमस्ते हिन्दी") == ["नमस्ते", "हिन्दी"]
 
 
 @pytest.mark.parametrize(
@@ -371,16 +373,16 @@ def test_other_scripts_are_written_with_spaces(char: str) -> None:
     ],
 )
 def test_a_day_gives_the_same_terms_in_every_notation(text: str) -> None:
-    assert date_terms(text) == ["5月", "5月3日"]
-    assert {"5月", "5月3日"} <= set(terms(text))
+    assert list_date_terms(text) == ["5月", "5月3日"]
+    assert {"5月", "5月3日"} <= set(list_terms(text))
     assert {"5月", "5月3日"} <= query_terms(text)
-    assert named_dates(parse_query(text).terms) == {"5月3日"}
+    assert find_named_dates(parse_query(text).terms) == {"5月3日"}
 
 
 @pytest.mark.parametrize("text", ["in May", "May 2026", "五月", "5月份", "since may", "late-May"])
 def test_a_month_gives_the_same_term_in_every_notation(text: str) -> None:
-    assert date_terms(text) == ["5月"]
-    assert named_dates(parse_query(text).terms) == {"5月"}
+    assert list_date_terms(text) == ["5月"]
+    assert find_named_dates(parse_query(text).terms) == {"5月"}
 
 
 @each(
@@ -392,25 +394,25 @@ def test_a_month_gives_the_same_term_in_every_notation(text: str) -> None:
     ],
 )
 def test_what_may_be_no_date_gives_none(text: str) -> None:
-    assert date_terms(text) == []
-    assert named_dates(parse_query(text).terms) == set()
+    assert list_date_terms(text) == []
+    assert find_named_dates(parse_query(text).terms) == set()
 
 
 @pytest.mark.parametrize("text", ["5月32日", "May 45", "2026-05-00", "五月四十日"])
 def test_a_day_that_no_month_has_gives_the_month(text: str) -> None:
-    assert date_terms(text) == ["5月"]
+    assert list_date_terms(text) == ["5月"]
 
 
 def test_numerals_up_to_the_last_day_of_the_year_are_read() -> None:
-    assert date_terms("十二月三十一日") == date_terms("Dec. 31") == ["12月", "12月31日"]
-    assert date_terms("十月十日") == ["10月", "10月10日"]
-    assert date_terms("一月二十") == ["1月"]
+    assert list_date_terms("十二月三十一日") == list_date_terms("Dec. 31") == ["12月", "12月31日"]
+    assert list_date_terms("十月十日") == ["10月", "10月10日"]
+    assert list_date_terms("一月二十") == ["1月"]
 
 
 def test_several_dates_are_all_named() -> None:
-    assert date_terms("2026-05-03/2026-05-04") == ["5月", "5月3日", "5月", "5月4日"]
+    assert list_date_terms("2026-05-03/2026-05-04") == ["5月", "5月3日", "5月", "5月4日"]
     query = parse_query("between 3 May and June 4, or in July")
-    assert named_dates(query.terms) == {"5月3日", "6月4日"}
+    assert find_named_dates(query.terms) == {"5月3日", "6月4日"}
 
 
 # What a person types
@@ -421,7 +423,7 @@ def test_several_dates_are_all_named() -> None:
 )
 def test_a_query_of_nothing_but_grammar_still_finds(text: str) -> None:
     assert query_terms(text)
-    assert query_terms(text) <= set(terms(f"and {text} again"))
+    assert query_terms(text) <= set(list_terms(f"and {text} again"))
 
 
 @pytest.mark.parametrize(
@@ -465,7 +467,7 @@ def test_a_query_without_words_asks_for_nothing(text: str) -> None:
 def test_what_is_said_twice_counts_double() -> None:
     query = parse_query("tea, green tea or black teas, 咖啡和咖啡")
     assert query.repeated == {"tea", "咖啡"}
-    assert affordable(query, dict.fromkeys(query.terms, 1)).count("tea") == 2
+    assert choose_affordable(query, dict.fromkeys(query.terms, 1)).count("tea") == 2
 
 
 @pytest.mark.parametrize(
@@ -501,7 +503,7 @@ def make_query(*chosen: str) -> Query:
 
 def test_the_rarest_terms_are_kept() -> None:
     frequencies = {"tea": 50, "green": 5, "please": 9000, "leaf": 40}
-    assert affordable(make_query("tea", "green", "please", "leaf"), frequencies, 100) == [
+    assert choose_affordable(make_query("tea", "green", "please", "leaf"), frequencies, 100) == [
         "green",
         "leaf",
         "tea",
@@ -509,18 +511,18 @@ def test_the_rarest_terms_are_kept() -> None:
 
 
 def test_one_term_that_occurs_is_kept_however_common_it_is() -> None:
-    assert affordable(make_query("the", "zebra"), {"the": 10**6}, 100) == ["the"]
-    assert affordable(make_query("the", "a"), {"the": 10**6, "a": 10**7}, 100) == ["the"]
+    assert choose_affordable(make_query("the", "zebra"), {"the": 10**6}, 100) == ["the"]
+    assert choose_affordable(make_query("the", "a"), {"the": 10**6, "a": 10**7}, 100) == ["the"]
 
 
 def test_a_hundred_and_twenty_eight_terms_are_looked_up_the_rarest() -> None:
     frequencies = {f"t{number}": 300 - number for number in range(300)} | {"unknown": 0}
-    kept = affordable(make_query(*frequencies), frequencies, 10**6)
+    kept = choose_affordable(make_query(*frequencies), frequencies, 10**6)
     assert kept == [f"t{number}" for number in range(299, 171, -1)]
 
 
 def test_nothing_is_affordable_of_an_empty_query() -> None:
-    assert affordable(make_query(), {}) == []
+    assert choose_affordable(make_query(), {}) == []
 
 
 @thorough
@@ -531,7 +533,7 @@ def test_nothing_is_affordable_of_an_empty_query() -> None:
 def test_what_is_affordable_is_rare_bounded_and_never_nothing(
     frequencies: dict[str, int], most: int
 ) -> None:
-    kept = affordable(make_query(*frequencies), frequencies, most)
+    kept = choose_affordable(make_query(*frequencies), frequencies, most)
     left = {term for term, count in frequencies.items() if count} - set(kept)
     assert all(frequencies[term] for term in kept)
     assert bool(kept) == any(frequencies.values())
@@ -548,9 +550,9 @@ def test_what_is_affordable_is_rare_bounded_and_never_nothing(
 @example("".join(STRANGE))
 def test_every_term_is_one_token_of_the_full_text_index(table: TermsTable, text: str) -> None:
     table.hold(text)
-    assert table.tokens == terms(text)
-    for term in set(terms(text)):
-        assert table.has(any_of([term]))
+    assert table.tokens == list_terms(text)
+    for term in set(list_terms(text)):
+        assert table.has(write_fts_query([term]))
 
 
 def test_every_letter_and_sign_there_is_survives_the_full_text_index(table: TermsTable) -> None:
@@ -558,7 +560,7 @@ def test_every_letter_and_sign_there_is_survives_the_full_text_index(table: Term
     for block in blocks:
         text = " ".join(f"{chr(code)} a{chr(code)}b 茶{chr(code)}燈" for code in block)
         table.hold(text)
-        assert table.tokens == terms(text)
+        assert table.tokens == list_terms(text)
 
 
 @thorough
@@ -569,7 +571,7 @@ def test_no_query_is_syntax(table: TermsTable, text: str) -> None:
     query = parse_query(text)
     table.hold("nothing of the kind")
     if query.terms:
-        assert isinstance(table.has(any_of(query.terms)), bool)
+        assert isinstance(table.has(write_fts_query(query.terms)), bool)
     assert all('"' not in term for term in query.terms)
 
 
@@ -577,15 +579,15 @@ def test_no_query_is_syntax(table: TermsTable, text: str) -> None:
 @given(anything)
 def test_every_text_with_a_word_is_found_by_itself(table: TermsTable, text: str) -> None:
     query = parse_query(text)
-    assert bool(query.terms) == bool(terms(text))
+    assert bool(query.terms) == bool(list_terms(text))
     assume(query.terms)
     table.hold(text)
-    assert set(query.terms) <= set(terms(text))
-    assert table.has(any_of(query.terms))
+    assert set(query.terms) <= set(list_terms(text))
+    assert table.has(write_fts_query(query.terms))
 
 
 def count_undated(text: str) -> Counter[str]:
-    return Counter(term for term in terms(text) if not DATE_TERM.fullmatch(term))
+    return Counter(term for term in list_terms(text) if not DATE_TERM.fullmatch(term))
 
 
 @thorough
@@ -597,7 +599,7 @@ def test_texts_with_a_space_between_have_the_terms_of_both(one: str, other: str)
 @brief
 @given(anything)
 def test_no_term_has_a_space_or_is_long(text: str) -> None:
-    for term in terms(text):
+    for term in list_terms(text):
         assert 0 < len(term) <= LONGEST_TERM
         assert term.split() == [term]
 
@@ -622,9 +624,9 @@ def test_no_term_has_a_space_or_is_long(text: str) -> None:
     ids=lambda text: ascii(text[:4]),
 )
 def test_a_megabyte_of_anything_is_read_at_once(text: str) -> None:
-    assert max(map(len, terms(text)), default=0) <= LONGEST_TERM
+    assert max(map(len, list_terms(text)), default=0) <= LONGEST_TERM
     assert len(parse_query(text).terms) <= MOST_TERMS
 
 
 def test_a_giant_word_comes_in_pieces() -> None:
-    assert set(terms("x" * 1_000_000)) == {"x" * 64}
+    assert set(list_terms("x" * 1_000_000)) == {"x" * 64}

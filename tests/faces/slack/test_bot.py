@@ -18,7 +18,7 @@ from tests.faces.slack.conftest import World
 from tests.standins.scripted_model import MARKED, WITHOUT_MARKS, make_fact
 from tests.standins.slack_api import BOT, SECONDS
 from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
-from turnleaf.core.keys import EVERYONE, only
+from turnleaf.core.keys import EVERYONE, make_own_audience
 from turnleaf.errors import ModelError, TurnleafError
 from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
 from turnleaf.faces.slack.client import Recent, attempt
@@ -561,9 +561,9 @@ def test_in_a_channel_on_the_list_members_are_answered_and_guests_are_not(
     ("more", "audience"),
     [
         ({}, EVERYONE),
-        ({"channel": "C05", "channel_type": "group"}, only("slack:C05")),
-        ({"channel": "G06", "channel_type": "mpim"}, only("slack:G06")),
-        ({"channel": "D1", "channel_type": "im"}, only("slack:D1")),
+        ({"channel": "C05", "channel_type": "group"}, make_own_audience("slack:C05")),
+        ({"channel": "G06", "channel_type": "mpim"}, make_own_audience("slack:G06")),
+        ({"channel": "D1", "channel_type": "im"}, make_own_audience("slack:D1")),
     ],
 )
 def test_what_is_said_in_private_is_for_those_who_heard_it(
@@ -583,7 +583,7 @@ def test_a_mention_that_comes_first_is_no_wider_than_its_channel(world: World) -
     assert world.read_thread(ts) == ["Fine."]
     summary = world.assistant.conversations.summary(f"slack:{ts}")
     assert summary is not None
-    assert summary.audience == only("slack:C05")
+    assert summary.audience == make_own_audience("slack:C05")
 
 
 def test_a_direct_message_is_found_from_there_alone(world: World) -> None:

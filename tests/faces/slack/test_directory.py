@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.faces.slack.conftest import World
-from turnleaf.core.keys import EVERYONE, only
+from turnleaf.core.keys import EVERYONE, make_own_audience
 from turnleaf.faces.slack.client import KNOWN_SECONDS, Channels, Patience, People, fetch_identity
 from turnleaf.settings import Settings
 
@@ -46,10 +46,10 @@ def make_channels(world: World) -> Channels:
     ("kind", "audience"),
     [
         ("channel", EVERYONE),
-        ("group", only("slack:C07")),
-        ("mpim", only("slack:C07")),
-        ("im", only("slack:C07")),
-        ("something new", only("slack:C07")),
+        ("group", make_own_audience("slack:C07")),
+        ("mpim", make_own_audience("slack:C07")),
+        ("im", make_own_audience("slack:C07")),
+        ("something new", make_own_audience("slack:C07")),
     ],
 )
 def test_an_event_tells_of_its_channel_and_slack_is_not_asked(
@@ -66,9 +66,9 @@ def test_an_event_tells_of_its_channel_and_slack_is_not_asked(
     ("about", "audience"),
     [
         ({}, EVERYONE),
-        ({"is_private": True}, only("slack:C07")),
-        ({"is_mpim": True, "is_channel": False}, only("slack:C07")),
-        ({"is_channel": False}, only("slack:C07")),
+        ({"is_private": True}, make_own_audience("slack:C07")),
+        ({"is_mpim": True, "is_channel": False}, make_own_audience("slack:C07")),
+        ({"is_channel": False}, make_own_audience("slack:C07")),
     ],
 )
 def test_where_no_event_told_slack_is_asked_once_in_a_while(
@@ -81,17 +81,17 @@ def test_where_no_event_told_slack_is_asked_once_in_a_while(
     assert len(world.slack.bodies_of("conversations.info")) == 1
     world.slack.channels["C07"] = {"is_private": True}
     now = KNOWN_SECONDS
-    assert channels.find_audience("C07") == only("slack:C07")
+    assert channels.find_audience("C07") == make_own_audience("slack:C07")
 
 
 def test_a_channel_of_which_slack_says_nothing_is_taken_for_private(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.slack.refused["conversations.info"] = "missing_scope"
-    assert make_channels(world).find_audience("C07") == only("slack:C07")
+    assert make_channels(world).find_audience("C07") == make_own_audience("slack:C07")
     assert "cannot get the Slack channel C07: missing_scope" in caplog.text
 
 
 def test_a_direct_message_is_private_without_asking(world: World) -> None:
-    assert make_channels(world).find_audience("D1") == only("slack:D1")
+    assert make_channels(world).find_audience("D1") == make_own_audience("slack:D1")
     assert world.slack.bodies_of("conversations.info") == []

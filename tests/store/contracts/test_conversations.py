@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.store.contracts.conftest import START, WITH_JSON, Backend
 from tests.store.contracts.together import do_at_once
 from tests.strategies import brief, conversations
-from turnleaf.core.keys import EVERYONE, only, own_prompts
+from turnleaf.core.keys import EVERYONE, make_own_audience, make_prompt_audience
 from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
+from turnleaf.core.tokens import count_content_chars
+from turnleaf.core.window import trim_to_limits
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.contracts import Conversations
@@ -341,7 +341,7 @@ def test_parts_are_counted(place: LimitedBackend) -> None:
     store = place.open(conversation_max_chars=4000)
     store.add_exchange(KEY, "old", "old")
     store.add_exchange(KEY, [PICTURE], "a cat")
-    size = content_chars([PICTURE])
+    size = count_content_chars([PICTURE])
     assert 0 < size < 4000
     assert list_contents(store) == ["old", "old", [PICTURE], "a cat"]
     store.add_exchange(KEY, "x" * (4000 - size), "y")
@@ -696,7 +696,7 @@ def test_a_window_read_backwards_is_the_whole_path_cut_at_silences_and_limits(
             for one in messages
         ]
     place.now += later * DAY
-    cut = list(within_limits(path, turns, chars, lambda one: content_chars(one.content)))
+    cut = list(trim_to_limits(path, turns, chars, lambda one: count_content_chars(one.content)))
     assert store.get_history(KEY) == (cut if later <= 7 else [])
     assert [one.message for one in store.window(KEY)] == store.get_history(KEY)
     assert [one.message for one in store.window(KEY, resumed=True)] == cut
@@ -1063,10 +1063,13 @@ def test_accepted_words_are_the_user_s(place: LimitedBackend) -> None:
     ("audiences", "expected"),
     [
         ([None], EVERYONE),
-        ([only("a")], only("a")),
-        ([None, only("a"), None], only("a")),
-        ([EVERYONE, own_prompts("a"), only("b")], only("b")),
-        ([only("a"), EVERYONE, own_prompts("a"), only("b")], only("a")),
+        ([make_own_audience("a")], make_own_audience("a")),
+        ([None, make_own_audience("a"), None], make_own_audience("a")),
+        ([EVERYONE, make_prompt_audience("a"), make_own_audience("b")], make_own_audience("b")),
+        (
+            [make_own_audience("a"), EVERYONE, make_prompt_audience("a"), make_own_audience("b")],
+            make_own_audience("a"),
+        ),
     ],
 )
 def test_an_audience_only_becomes_narrower(
@@ -1086,8 +1089,8 @@ def test_a_key_determines_the_audience_unless_it_is_set(place: LimitedBackend) -
     store.add_exchange("slack:1.2", "Q", "A")
     store.add_messages("slack:3.4", exchange("Q", "A"), audience=EVERYONE)
     assert {one.key: one.audience for one in store.summaries()} == {
-        "schedule:早安": own_prompts("schedule:早安"),
-        "slack:1.2": only("slack:1.2"),
+        "schedule:早安": make_prompt_audience("schedule:早安"),
+        "slack:1.2": make_own_audience("slack:1.2"),
         "slack:3.4": EVERYONE,
     }
 
@@ -1247,7 +1250,7 @@ def test_only_what_has_text_and_was_said_is_fed(place: LimitedBackend) -> None:
 def test_a_message_is_fed_with_what_decides_who_may_find_it(place: LimitedBackend) -> None:
     store = place.open()
     new = [NewMessage(Message("user", "x"), trust="stranger", source="slack:U2")]
-    (number,) = store.add_messages("slack:1.2", new, audience=only("slack:D1"))
+    (number,) = store.add_messages("slack:1.2", new, audience=make_own_audience("slack:D1"))
     (fed,) = store.changes_since(None).found
     assert fed == FeedMessage(
         id=number,
@@ -1256,7 +1259,7 @@ def test_a_message_is_fed_with_what_decides_who_may_find_it(place: LimitedBacken
         trust="stranger",
         source="slack:U2",
         parent=None,
-        audience=only("slack:D1"),
+        audience=make_own_audience("slack:D1"),
         is_shown=True,
     )
 
@@ -1283,9 +1286,9 @@ def test_every_change_of_a_message_is_fed_anew(place: LimitedBackend) -> None:
     store.set_searched(KEY, searched=True)
     follower.follow()
     assert follower.texts() == ["Q", "more", "A"]
-    store.add_messages(KEY, exchange("x", "y"), audience=only("me"))
+    store.add_messages(KEY, exchange("x", "y"), audience=make_own_audience("me"))
     follower.follow()
-    assert {one.audience for one in follower.known.values()} == {only("me")}
+    assert {one.audience for one in follower.known.values()} == {make_own_audience("me")}
 
 
 def test_a_version_that_is_no_longer_shown_is_fed_as_such(place: LimitedBackend) -> None:
@@ -1470,7 +1473,9 @@ def test_of_messages_that_cannot_all_be_stored_none_is(place: LimitedBackend) ->
     cursor = store.changes_since(None).cursor
     bad = NewMessage(Message("assistant", "y"), shaped_by={"x": {1}})
     with pytest.raises(InvalidInput, match="use plain values"):
-        store.add_messages(KEY, [Message("user", "x"), bad], after=0, audience=only("me"))
+        store.add_messages(
+            KEY, [Message("user", "x"), bad], after=0, audience=make_own_audience("me")
+        )
     assert list_shown(store) == ["Q", "A"]
     assert store.audience(KEY) == EVERYONE
     assert store.changes_since(cursor).found == ()
@@ -1554,12 +1559,12 @@ def test_a_claim_says_nothing_of_a_message_that_does_not_wait_for_an_answer(
 
 def test_an_audience_is_known_before_a_conversation_has_begun(place: LimitedBackend) -> None:
     store = place.open()
-    assert store.audience("slack:9.9") == only("slack:9.9")
-    assert store.audience("schedule:x") == own_prompts("schedule:x")
+    assert store.audience("slack:9.9") == make_own_audience("slack:9.9")
+    assert store.audience("schedule:x") == make_prompt_audience("schedule:x")
     assert store.audience("cli:1") == EVERYONE
     assert store.summaries() == []
-    store.add_messages("cli:1", exchange("Q", "A"), audience=only("me"))
-    assert place.open().audience("cli:1") == only("me")
+    store.add_messages("cli:1", exchange("Q", "A"), audience=make_own_audience("me"))
+    assert place.open().audience("cli:1") == make_own_audience("me")
     store.clear("cli:1")
     assert store.audience("cli:1") == EVERYONE
 

@@ -13,7 +13,7 @@ from tests.scores import require
 from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import do_at_once
 from turnleaf.core.changes import Source
-from turnleaf.core.keys import Reader, only, own_prompts
+from turnleaf.core.keys import Reader, make_own_audience, make_prompt_audience
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.errors import EmbeddingError, InvalidInput
@@ -220,11 +220,16 @@ def test_words_of_strangers_and_tools_are_nobodys_context(
 
 
 def test_a_direct_message_is_found_only_from_there(store: Conversations, index: Passages) -> None:
-    store.add_messages("slack:D1", [says("a secret zebra")], audience=only("slack:D1"))
+    store.add_messages("slack:D1", [says("a secret zebra")], audience=make_own_audience("slack:D1"))
     store.add_messages("cli:x", [says("an open zebra")])
-    for reader in (None, Reader(), Reader("cli:x", is_prompt=True), Reader("s", only("slack:D2"))):
+    for reader in (
+        None,
+        Reader(),
+        Reader("cli:x", is_prompt=True),
+        Reader("s", make_own_audience("slack:D2")),
+    ):
         assert list_hit_texts(index.search("zebra", reader=reader)) == ["an open zebra"]
-    mine = Reader("slack:D1", only("slack:D1"), is_prompt=True)
+    mine = Reader("slack:D1", make_own_audience("slack:D1"), is_prompt=True)
     assert sorted(list_hit_texts(index.search("zebra", reader=mine))) == [
         "a secret zebra",
         "an open zebra",
@@ -237,7 +242,7 @@ def test_what_a_schedule_says_is_in_its_own_prompts_alone(
     store.add_messages("schedule:1", [says("a daily zebra")])
     assert index.search("zebra", reader=Reader("cli:x", is_prompt=True)) == []
     assert list_hit_texts(index.search("zebra")) == ["a daily zebra"]
-    its_own = Reader("schedule:1", own_prompts("schedule:1"), is_prompt=True)
+    its_own = Reader("schedule:1", make_prompt_audience("schedule:1"), is_prompt=True)
     assert list_hit_texts(index.search("zebra", reader=its_own)) == ["a daily zebra"]
 
 
@@ -284,9 +289,9 @@ def test_a_conversation_of_which_one_narrows_the_audience_is_found_by_no_other_a
 ) -> None:
     store.add_messages("k", [says("an open zebra")])
     assert len(index.search("zebra")) == 1
-    store.add_messages("k", [says("and a walrus", 60)], audience=only("me"))
+    store.add_messages("k", [says("and a walrus", 60)], audience=make_own_audience("me"))
     assert index.search("zebra") == []
-    assert list_hit_texts(index.search("zebra", reader=Reader("k", only("me")))) == [
+    assert list_hit_texts(index.search("zebra", reader=Reader("k", make_own_audience("me")))) == [
         "an open zebra"
     ]
 
@@ -522,11 +527,15 @@ def test_meanings_are_kept_from_those_who_may_not_find_them(
     store: Conversations, index: Passages
 ) -> None:
     index.use_embedder(Meanings(), Weights())
-    store.add_messages("slack:D1", [says("I enjoy green tea")], audience=only("slack:D1"))
+    store.add_messages(
+        "slack:D1", [says("I enjoy green tea")], audience=make_own_audience("slack:D1")
+    )
     store.add_messages("cli:x", [says("coffee is fine")])
     index.embed()
     assert list_hit_texts(index.search("beverage")) == ["coffee is fine"]
-    assert len(index.search("beverage", reader=Reader("slack:D1", only("slack:D1")))) == 2
+    assert (
+        len(index.search("beverage", reader=Reader("slack:D1", make_own_audience("slack:D1")))) == 2
+    )
 
 
 def test_a_model_that_fails_leaves_the_words(space: Stores, index: Passages) -> None:
@@ -583,7 +592,7 @@ def test_a_list_of_days_has_one_source_and_only_what_the_reader_may_find_and_is_
     assert list_texts("daily", EVERYBODY) == ["12:00 noted"]
     everyone = ["a stranger's", "answered otherwise", "asked"]
     assert list_texts("conversations", EVERYBODY) == everyone
-    mine = Reader("slack:D1", only("slack:D1"))
+    mine = Reader("slack:D1", make_own_audience("slack:D1"))
     assert list_texts("conversations", mine) == sorted([*everyone, "a secret"])
     prompt = Reader("other", is_prompt=True)
     assert list_texts("conversations", prompt) == ["answered otherwise", "asked"]

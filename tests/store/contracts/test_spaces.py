@@ -11,7 +11,7 @@ from tests.store.contracts.conftest import START, Backend
 from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
-from turnleaf.core.search.message_filters import reason_of
+from turnleaf.core.search.message_filters import make_reason
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.store.contracts import OPERATOR, Stores
 from turnleaf.store.erasure import erase, erase_conversation
@@ -136,7 +136,7 @@ def test_messages_of_a_forgotten_fact_are_hidden_and_shown_when_it_is_back(space
     assert [one.is_hidden for one in space.conversations.messages(KEY)] == [False, False]
     space.facts.delete(fact.id)
     space.settle_messages()
-    assert space.conversations.show_again(reason_of(fact.id)) == 2
+    assert space.conversations.show_again(make_reason(fact.id)) == 2
 
 
 def test_where_a_forgotten_fact_was_said_elsewhere_that_is_hidden_too(
@@ -163,7 +163,7 @@ def test_a_forgotten_fact_hides_what_was_said_when_that_is_first_seen_and_nothin
     space.conversations.add_exchange("cli:2", "the surprise party is on Monday", "yes")
     space.settle_messages()
     assert [one.is_hidden for one in space.conversations.messages("cli:2")] == [True, False]
-    space.conversations.show_again(reason_of(fact.id))
+    space.conversations.show_again(make_reason(fact.id))
     long_ago = Message("user", "the surprise party is on Monday", START - timedelta(days=1))
     space.conversations.add_messages("cli:3", [long_ago])
     space.settle_messages()

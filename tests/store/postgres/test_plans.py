@@ -13,7 +13,7 @@ from tests.meanings import Meanings
 from tests.postgres import empty_database, list_tables, make_admin, share_database
 from tests.store.postgres.explaining import Plans, explain
 from turnleaf.core.changes import Source
-from turnleaf.core.keys import Reader, only
+from turnleaf.core.keys import Reader, make_own_audience
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
@@ -105,7 +105,7 @@ def fill(space: PostgresStores) -> None:
     for number in range(20):
         space.conversations.add_exchange(KEY, f"I like green tea {number}", "noted")
     said = [Message("user", "coffee", local_now())]
-    space.conversations.add_messages("slack:D1", said, audience=only("slack:D1"))
+    space.conversations.add_messages("slack:D1", said, audience=make_own_audience("slack:D1"))
     space.daily.append("tea")
     space.passages.embed()
 

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.languages.words import RequestWords, Words, expand, join_lines
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 DETECTION_FILE = "detection.toml"
-_HAN = lazy_pattern("[\u3400-\u9fff]")
+_HAN = make_pattern("[\u3400-\u9fff]")
 DEFAULT = "en"
 """The language of whoever has no other: where nothing tells, or a language has no file."""
 
@@ -39,7 +39,7 @@ _SUBJECTS = {
     "whose": f"[{SELF_WHOSE}{OTHER_WHOSE}]",
 }
 
-_VALUE = lazy_pattern(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
+_VALUE = make_pattern(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
 # A part inside of a pattern is tried at every length, so it needs a bound.
 _INNER_CHARS = 60
 _NOTHING = "(?!)"
@@ -59,30 +59,30 @@ class Markers:
 
     @property
     def has_letters(self) -> bool:
-        """Whether the language is written in letters that tell it."""
+        """Whether letters of its own tell the language."""
         return self._letters is not None
 
     def count(self, text: str) -> int:
-        """Count what of a text is of this language."""
+        """Count the words and characters of a text that tell this language."""
         return len(self._words.findall(text)) + len(self._find_own(text))
 
     def has_words(self, text: str) -> bool:
         """Whether a text has a word that only this language has."""
         return self._words.search(text) is not None
 
-    def shows_in(self, text: str) -> bool:
+    def has_letters_in(self, text: str) -> bool:
         """Whether a text has a letter that tells this language."""
         return self._letters is not None and self._letters.search(text) is not None
 
     def _find_own(self, text: str) -> set[str]:
-        """Return the Han characters that only the standard of this language's country has."""
+        """Return the Han characters that only the charsets of this language have."""
         if not self._charsets:
             return set()
         return find_han(text, *self._charsets) - find_han(text, *self._other_charsets)
 
 
 def find_han(text: str, *charsets: str) -> set[str]:
-    """Return the Han characters of a text that one of some countries' standards has."""
+    """Return the Han characters of a text that any of the charsets has."""
     # Only Han: the standards also have letters, and all of them share those.
     han = "".join(_HAN.findall(text))
     # What a standard lacks is dropped on the way there and back.
@@ -109,7 +109,7 @@ class ValueType:
         cut = self.cut.search(text, start, end)
         last = cut.start() if cut else end
         found: list[tuple[int, int]] = []
-        for first, stop in self._pieces(text, start, last):
+        for first, stop in self._cut_pieces(text, start, last):
             place = self._trim(text, first, stop)
             if place is None:
                 break
@@ -117,15 +117,15 @@ class ValueType:
         return found
 
     def find_all(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the places of the values that a part of a text is, and nothing else."""
+        """Return the places of the values in a part of a text; none if it holds anything else."""
         cut = self.cut.search(text, start, end)
         if cut and text[cut.start() : end].strip():
             return []
         # One piece that cannot be such a value shows that the whole is something else.
-        found = [self._trim(text, *piece) for piece in self._pieces(text, start, end)]
+        found = [self._trim(text, *piece) for piece in self._cut_pieces(text, start, end)]
         return [place for place in found if place] if all(found) else []
 
-    def _pieces(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    def _cut_pieces(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         first = start
         for gap in self.gap.finditer(text, start, end) if self.gap else ():
             yield first, gap.start()
@@ -290,35 +290,38 @@ class Language:
     @cached_property
     def values(self) -> dict[str, ValueType]:
         """The types of values."""
-        return {name: self._value_type(fields) for name, fields in self._data["values"].items()}
+        return {
+            name: self._make_value_type(fields) for name, fields in self._data["values"].items()
+        }
 
     @cached_property
     def slots(self) -> dict[str, SlotWords]:
         """How each slot is stated."""
         return {
-            name: self._slot_words(name, fields) for name, fields in self._data["slots"].items()
+            name: self._make_slot_words(name, fields)
+            for name, fields in self._data["slots"].items()
         }
 
     @cached_property
     def gates(self) -> Gates:
         """What keeps text from being read."""
         names = ("message", "writing", "sentence", "reported", "clause")
-        return Gates(*(self._pattern("gates", name) for name in names))
+        return Gates(*(self._find_pattern("gates", name) for name in names))
 
     @cached_property
     def corrections(self) -> tuple[Rule, ...]:
         """Ways to say that something else is right; the parts are `new` and `old`."""
-        return self._rules("", self._data.get("corrections", {}).get("patterns", ()))
+        return self._make_rules("", self._data.get("corrections", {}).get("patterns", ()))
 
     @cached_property
     def changes(self) -> tuple[Rule, ...]:
         """Ways to say that one thing took the place of another, whatever they are."""
-        return self._rules("", self._data.get("corrections", {}).get("changes", ()))
+        return self._make_rules("", self._data.get("corrections", {}).get("changes", ()))
 
     @cached_property
     def withdrawal(self) -> re.Pattern[str]:
         """Ways to say that something was not meant."""
-        return self._pattern("corrections", "withdrawal")
+        return self._find_pattern("corrections", "withdrawal")
 
     @cached_property
     def correction_parts(self) -> tuple[re.Pattern[str], ...]:
@@ -347,7 +350,7 @@ class Language:
 
     def speech(self, name: str) -> re.Pattern[str]:
         """Return a pattern of how sentences are made; one that matches nothing if there is none."""
-        return self._pattern("speech", name)
+        return self._find_pattern("speech", name)
 
     @cached_property
     def retellings(self) -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -372,17 +375,17 @@ class Language:
     def _load(self, file: str) -> dict[str, Any]:
         return load_data(f"languages/{self.name}/{file}.toml")
 
-    def _pattern(self, table: str, name: str) -> re.Pattern[str]:
+    def _find_pattern(self, table: str, name: str) -> re.Pattern[str]:
         if (table, name) not in self._patterns:
             text: str = self._data.get(table, {}).get(name, _NOTHING)
             self._patterns[table, name] = _compile(self._expand(text))
         return self._patterns[table, name]
 
     def _expand(self, pattern: str) -> str:
-        """Put the named parts into a pattern."""
+        """Return a pattern with its named parts put in."""
         return expand(pattern, self._parts)
 
-    def _value_type(self, fields: Mapping[str, Any]) -> ValueType:
+    def _make_value_type(self, fields: Mapping[str, Any]) -> ValueType:
         one = {name: self._expand(text) for name, text in fields.items() if isinstance(text, str)}
         return ValueType(
             drop=_compile(one.get("drop", _NOTHING)),
@@ -393,14 +396,14 @@ class Language:
             max_chars=fields.get("max_chars", 40),
         )
 
-    def _slot_words(self, name: str, fields: Mapping[str, Any]) -> SlotWords:
+    def _make_slot_words(self, name: str, fields: Mapping[str, Any]) -> SlotWords:
         rules = (
             # The first rule that fits counts: what ends something is tried before what states it,
             # and what is less sure last.
-            *self._rules(name, fields.get("over", ()), is_over=True),
-            *self._rules(name, fields.get("changes", ()), is_change=True),
-            *self._rules(name, fields.get("patterns", ())),
-            *self._rules(name, fields.get("weak", ()), is_weak=True),
+            *self._make_rules(name, fields.get("over", ()), is_over=True),
+            *self._make_rules(name, fields.get("changes", ()), is_change=True),
+            *self._make_rules(name, fields.get("patterns", ())),
+            *self._make_rules(name, fields.get("weak", ()), is_weak=True),
         )
         return SlotWords(
             say=fields.get("say", ""),
@@ -409,18 +412,18 @@ class Language:
             cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
             rules=rules,
             unless=_compile(self._expand(fields["unless"])) if "unless" in fields else None,
-            supposed=self._rules(name, fields.get("supposed", ())),
-            after=self._following(name, fields.get("after", {})),
-            after_value=self._following(name, fields.get("after_value", {})),
-            then=self._following(name, fields.get("then", {})),
+            supposed=self._make_rules(name, fields.get("supposed", ())),
+            after=self._make_following_rules(name, fields.get("after", {})),
+            after_value=self._make_following_rules(name, fields.get("after_value", {})),
+            then=self._make_following_rules(name, fields.get("then", {})),
         )
 
-    def _following(
+    def _make_following_rules(
         self, name: str, patterns: Mapping[str, Sequence[str | Mapping[str, str]]]
     ) -> dict[str, tuple[Rule, ...]]:
-        return {slot: self._rules(name, given) for slot, given in patterns.items()}
+        return {slot: self._make_rules(name, given) for slot, given in patterns.items()}
 
-    def _rules(
+    def _make_rules(
         self,
         slot: str,
         patterns: Sequence[str | Mapping[str, str]],
@@ -432,7 +435,7 @@ class Language:
         given = [{"pattern": one} if isinstance(one, str) else one for one in patterns]
         return tuple(
             replace(
-                self._rule(slot, one["pattern"]),
+                self._make_rule(slot, one["pattern"]),
                 value=one.get("value", ""),
                 kind=one.get("kind", ""),
                 subject=one.get("subject", ""),
@@ -443,18 +446,18 @@ class Language:
             for one in given
         )
 
-    def _rule(self, slot: str, pattern: str) -> Rule:
+    def _make_rule(self, slot: str, pattern: str) -> Rule:
         whole = self._expand(pattern)
         marks = [*_VALUE.finditer(whole)]
         types = {(mark[1] if mark[2] else "value"): mark[2] or mark[1] for mark in marks}
         is_open = bool(marks) and marks[-1].end() == len(whole)
         last = [*types][-1] if is_open else None
-        return Rule(slot, _VALUE.sub(_group, whole), types, last)
+        return Rule(slot, _VALUE.sub(_make_group, whole), types, last)
 
 
 @cache
 def get_language(name: str) -> Language:
-    """Return a language, whose files are read when they are first needed."""
+    """Return a language; its files are read when they are first needed."""
     return Language(name)
 
 
@@ -468,7 +471,7 @@ def choose_language(name: str, file: str) -> Language:
     return get_language(name if name in find_languages(file) else DEFAULT)
 
 
-def _group(mark: re.Match[str]) -> str:
+def _make_group(mark: re.Match[str]) -> str:
     name = mark[1] if mark[2] else "value"
     # Bounded inside of a pattern, so that no message takes long to read; only the last part is
     # open.
@@ -493,7 +496,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 _MAX_CHARS = 2000
 """How much of a text is looked at: its beginning tells."""
-_QUOTED = lazy_pattern('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
+_QUOTED = make_pattern('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,7 +514,7 @@ def detect_language(text: str, earlier: Iterable[str] = ()) -> Detected:
     last; without that it is Traditional.
     """
     # People quote words of other languages, and those say nothing about their own.
-    own = _without_quotes(text[:_MAX_CHARS])
+    own = _drop_quotes(text[:_MAX_CHARS])
     language = (
         _find_most(own, _rank_languages())
         or _find_shown(own, _rank_languages())
@@ -526,7 +529,7 @@ def detect_language(text: str, earlier: Iterable[str] = ()) -> Detected:
 def find_reader(text: str, file: str) -> Language | None:
     """Return the language whose patterns in a file read a sentence; None if all would misread."""
     detected = get_language(detect_language(text).name)
-    candidates = _with(file)
+    candidates = _find_with_file(file)
     # The patterns of its neighbours would misread it: Japanese can look like a wish in Chinese.
     if detected.markers.stands_alone:
         return detected if detected in candidates else None
@@ -537,37 +540,39 @@ def find_reader(text: str, file: str) -> Language | None:
 
 
 def find_present(text: str, file: str) -> list[Language]:
-    """Return the languages with a file that may have words in a text, in which people mix them."""
-    candidates = _with(file)
+    """Return the languages with a file that a text may have words of, as people mix them."""
+    candidates = _find_with_file(file)
     alone = [one for one in candidates if one.markers.stands_alone]
     if alone and (detected := get_language(detect_language(text).name)) in alone:
         return [detected]
     others = (one for one in candidates if one not in alone)
-    present = (one for one in others if not one.markers.has_letters or one.markers.shows_in(text))
+    present = (
+        one for one in others if not one.markers.has_letters or one.markers.has_letters_in(text)
+    )
     return sorted(present, key=lambda one: one.name)
 
 
 def find_spoken(texts: Sequence[str], file: str) -> Language:
-    """Return the language with a file of which a text has a word; the default comes last."""
-    others = (one for one in _with(file) if one.name != DEFAULT)
+    """Return the first language with a file of which a text has a word, else the default."""
+    others = (one for one in _find_with_file(file) if one.name != DEFAULT)
     spoken = (one for one in others if any(map(one.markers.has_words, texts)))
     return next(spoken, get_language(DEFAULT))
 
 
 @cache
 def _rank_languages() -> tuple[Language, ...]:
-    """Return the languages that can be told, those first that win where two have as much."""
+    """Return the languages that can be detected, in the order in which they win a tie."""
     languages = map(get_language, find_languages(DETECTION_FILE))
     return tuple(sorted(languages, key=lambda one: one.markers.rank))
 
 
 @cache
-def _with(file: str) -> tuple[Language, ...]:
+def _find_with_file(file: str) -> tuple[Language, ...]:
     return tuple(one for one in _rank_languages() if one.name in find_languages(file))
 
 
 def _find_most(text: str, languages: Sequence[Language]) -> Language | None:
-    """Return the language of which a text has most."""
+    """Return the language of which a text has most words; None if it has none of any."""
     counts = {one: one.markers.count(text) for one in languages}
     most = max(counts, key=counts.__getitem__, default=None)
     return most if most and counts[most] else None
@@ -575,11 +580,11 @@ def _find_most(text: str, languages: Sequence[Language]) -> Language | None:
 
 def _find_shown(text: str, languages: Iterable[Language]) -> Language | None:
     """Return the first language whose letters a text has."""
-    return next((one for one in languages if one.markers.shows_in(text)), None)
+    return next((one for one in languages if one.markers.has_letters_in(text)), None)
 
 
-def _without_quotes(text: str) -> str:
-    """Return the words of a text that are its own; all of them if it is one quotation."""
+def _drop_quotes(text: str) -> str:
+    """Return a text without its quotations, or all of it if it is nothing else."""
     own = _QUOTED.sub(" ", text)
     # A text that is all quotation has no other words to tell by.
     return own if any(map(str.isalpha, own)) else text

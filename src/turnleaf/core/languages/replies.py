@@ -48,19 +48,19 @@ def choose_words(text: str, part: str, *, earlier: Iterable[str] = ()) -> Mappin
     return words
 
 
-def words_in(name: str, part: str) -> Mapping[str, str]:
+def find_replies(name: str, part: str) -> Mapping[str, str]:
     """Return what a part of the program says in the language of a folder."""
     return get_language(name).replies[part]
 
 
-def openings(part: str, *names: str) -> list[str]:
-    """Return how some replies of a part begin, in every language: what stands before a `{}`."""
-    parts = [words_in(language, part) for language in find_languages(FILE)]
+def list_openings(part: str, *names: str) -> list[str]:
+    """Return the beginnings of some replies, up to the first `{}`, in every language."""
+    parts = [find_replies(language, part) for language in find_languages(FILE)]
     return [words[name].partition("{")[0] for words in parts for name in names]
 
 
-def earlier_openings(kind: str) -> list[str]:
-    """Return how replies of older versions began, in every language."""
+def list_earlier_openings(kind: str) -> list[str]:
+    """Return the beginnings of replies of older versions, in every language."""
     return [
         opening
         for language in find_languages(FILE)
@@ -90,7 +90,7 @@ SIMPLIFIED = {"cn", "sg", "my", "hans"}
 
 
 def translate(message: str, language: str, *, is_simplified: bool = False) -> str:
-    """Return a sentence of ours in a language such as `zh-TW`, or as it is."""
+    """Return a sentence of ours in a language such as `zh-TW`; unchanged if it has none there."""
     name, *regions = re.split(r"[-_.]", language.lower())
     # A long text is no sentence of ours, and each pattern would search it to its end.
     if name not in find_folders(FOLDER, MESSAGES_FILE) or len(message) > MAX_CHARS:
@@ -132,7 +132,7 @@ def _is_requoted(given: str, said: str) -> bool:
 
 
 def _fill_in(said: str, parts: Sequence[str], quoted: Container[int]) -> str:
-    """Return a sentence with its parts; wide quotation marks need no spaces around them."""
+    """Return a sentence with its parts filled in, without spaces around wide quotation marks."""
     numbers = count()
 
     def put(found: re.Match[str]) -> str:
@@ -153,7 +153,7 @@ class Translation(NamedTuple):
 
     @property
     def only_joins(self) -> bool:
-        """Whether it has no words of its own beside other sentences."""
+        """Whether it only joins other sentences, without words of its own."""
         return "{!}" in self.marks and not any(map(str.isalpha, "".join(self.texts)))
 
 
@@ -169,7 +169,7 @@ def _load_table(name: str) -> Sequence[Translation]:
 
 
 def _rank(english: str) -> tuple[bool, int]:
-    """Return what puts the sentence that says most first.
+    """Return the sort key that puts the most specific sentence first.
 
     "changed back {}: {}" is also "changed {}: {}", and what begins with words of its own is not
     the `{}` at the beginning of another.

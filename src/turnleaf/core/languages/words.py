@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ class Words:
         self._data = data
 
     def text(self, part: str, name: str) -> str:
-        """Return a text as it stands in the file; nothing if there is none."""
+        """Return a text as it stands in the file; "" if there is none."""
         text: str = self._data.get(part, {}).get(name, "")
         return text
 
     def pattern(self, part: str, name: str) -> str:
-        """Return a pattern, or nothing; its parts in the table `parts` are put in."""
+        """Return a pattern with the parts of the table `parts` put in; "" if there is none."""
         return expand(join_lines(self.text(part, name)), self._data.get("parts", {}))
 
 
 def join_texts(part: str, name: str) -> str:
-    """Return a text in every language that has it, one after the other."""
-    return "\n".join(filter(None, (words.text(part, name) for words in _all_words())))
+    """Return a text in all languages that have it, one per line."""
+    return "\n".join(filter(None, (words.text(part, name) for words in _list_words())))
 
 
 @cache
@@ -59,18 +59,18 @@ def find_characters(part: str, name: str) -> frozenset[str]:
 
 @cache
 def find_pattern(part: str, name: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """Return what a pattern is in any language, between two that all share."""
+    """Return the pattern of a name in every language, between two that all share."""
     return compile_pattern(f"{before}{join_patterns(part, name)}{after}")
 
 
 def join_patterns(part: str, name: str) -> str:
-    """Return a pattern for what is looked for in any language, as a part of a longer one."""
-    found = filter(None, (words.pattern(part, name) for words in _all_words()))
+    """Return the pattern of a name in every language, as a part of a longer one."""
+    found = filter(None, (words.pattern(part, name) for words in _list_words()))
     return f"(?:{'|'.join(found) or _NOTHING})"
 
 
 def respell(part: str, name: str, text: str) -> str:
-    """Return a text with what each language's pairs of a pattern and a text replace."""
+    """Return a text with the replacements of every language: pairs of a pattern and a text."""
     pairs = (pair for table in find_tables(part) for pair in table.get(name, ()))
     for pattern, spelling in pairs:
         text = compile_pattern(simplify(pattern)).sub(simplify(spelling), text)
@@ -78,21 +78,21 @@ def respell(part: str, name: str, text: str) -> str:
 
 
 def find_tables(part: str) -> list[Mapping[str, Any]]:
-    """Return a table of every language that has it."""
-    return [data[part] for data in _all_data() if part in data]
+    """Return a table from each language that has it."""
+    return [data[part] for data in _list_data() if part in data]
 
 
-def _all_words() -> Iterator[Words]:
-    return map(Words, _all_data())
+def _list_words() -> Iterator[Words]:
+    return map(Words, _list_data())
 
 
-def _all_data() -> Iterator[Mapping[str, Any]]:
+def _list_data() -> Iterator[Mapping[str, Any]]:
     return (load_data(f"languages/{name}/{FILE}") for name in find_folders("languages", FILE))
 
 
 # A named group of the pattern itself has a P before its bracket.
-_PART = lazy_pattern(r"(?<!P)<(\w+)>")
-_LINE_END = lazy_pattern(r"\n\s*")
+_PART = make_pattern(r"(?<!P)<(\w+)>")
+_LINE_END = make_pattern(r"\n\s*")
 
 
 def join_lines(pattern: str) -> str:
@@ -116,12 +116,12 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def read_number(text: str) -> int:
-    """Return what digits or numerals say; what is no number raises ValueError."""
+    """Return the value of digits or numerals; raise ValueError for anything else."""
     if text.isdigit():
         return int(text)
-    if (known := number_words().get(text.lower())) is not None:
+    if (known := load_number_words().get(text.lower())) is not None:
         return known
-    readings = (_read_numerals(text, *numerals) for numerals in _numerals())
+    readings = (_read_numerals(text, *numerals) for numerals in _load_numerals())
     number = next((number for number in readings if number is not None), None)
     if number is None:
         message = f"not a number: {text}"
@@ -130,7 +130,7 @@ def read_number(text: str) -> int:
 
 
 @cache
-def number_words() -> dict[str, int]:
+def load_number_words() -> dict[str, int]:
     """Return the numbers that are words."""
     return {
         word: number
@@ -140,7 +140,7 @@ def number_words() -> dict[str, int]:
 
 
 def _read_numerals(text: str, digits: Mapping[str, int], ten: str) -> int | None:
-    """Return a number below a hundred, or one that is written digit by digit."""
+    """Return the value of numerals below a hundred, or written digit by digit, if they are any."""
     if not digits.keys() >= {*text} - {ten}:
         return None
     if ten not in text:
@@ -151,8 +151,8 @@ def _read_numerals(text: str, digits: Mapping[str, int], ten: str) -> int | None
 
 
 @cache
-def _numerals() -> tuple[Numerals, ...]:
-    """Return the digits of each language that has its own, and its sign for ten."""
+def _load_numerals() -> tuple[Numerals, ...]:
+    """Return the digits and the sign for ten of each language that has its own."""
     tables = (table for table in find_tables("numbers") if "digits" in table)
     return tuple((_simplify_keys(table["digits"]), table["ten"]) for table in tables)
 
@@ -177,7 +177,7 @@ class Wish:
     reach: int
 
     def match(self, plain: str) -> re.Match[str] | None:
-        """Match the beginning of a text in Simplified characters."""
+        """Return the match at the beginning of a text in Simplified characters, if any."""
         head = plain[:HEAD_CHARS].lower()
         # To look for a word is cheaper than to try a pattern, and most messages ask for nothing.
         if not any(cue in head for cue in self.cues):
@@ -198,7 +198,7 @@ class RequestWords:
         self.persons = [(simplify(own), simplify(told)) for own, told in meant["persons"]]
 
     def pattern(self, name: str) -> str:
-        """Return a pattern that every language has; one that never matches if this has none."""
+        """Return a pattern by its name; one that never matches if the language has none."""
         return self._expand(self._data.get(name, "(?!)"))
 
     def fact_pattern(self, name: str) -> str:

@@ -23,7 +23,7 @@ from turnleaf.core.learning.date_meanings import (
     find_meaning,
     load_grammar,
 )
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.date_meanings import DateGrammar
 
 _NEAR_ROLE = 16
-_SENTENCE_END = lazy_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
-_CLAUSE_END = lazy_pattern(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
-_WORD = lazy_pattern(r"\w")
+_SENTENCE_END = make_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
+_CLAUSE_END = make_pattern(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
+_WORD = make_pattern(r"\w")
 _ROLE_TENSES = {"past": "past", "deadline": "future", "future": "future"}
 _NEEDED_TENSES = {
     "": ("past", "future", ""),
@@ -71,7 +71,7 @@ class DateContext:
 
     def allows(self, rule: DateRule, place: TextPlace, role: str, tense: str) -> bool:
         """Whether a clause lets words that can be something else be a date."""
-        clause = _around(place, self._clause_ends, len(self.plain))
+        clause = _cut_around(place, self._clause_ends, len(self.plain))
         # An end is a date even beside a habit: every day until Friday.
         if role != "end" and any(self.has_mark(mark, clause) for mark in rule.unless):
             return False
@@ -80,7 +80,7 @@ class DateContext:
 
     def find_role(self, grammar: DateGrammar, place: TextPlace, groups: Mapping[str, str]) -> str:
         """Return what the words before and after a date make of it, such as an end."""
-        lead = groups.get("lead") or self._word_before(place.start)
+        lead = groups.get("lead") or self._find_word_before(place.start)
         if role := grammar.roles.get(lead):
             return role
         after = place.end, place.end + _NEAR_ROLE
@@ -95,7 +95,7 @@ class DateContext:
 
     def begins_sentence(self, place: TextPlace) -> bool:
         """Whether nothing stands before a place in its sentence."""
-        start = _around(place, self._sentence_ends, len(self.plain)).start
+        start = _cut_around(place, self._sentence_ends, len(self.plain)).start
         return not self.plain[start : place.start].strip()
 
     def find_sentences(self) -> Iterator[TextPlace]:
@@ -105,7 +105,7 @@ class DateContext:
             if _WORD.search(self.plain, start, end):
                 yield TextPlace(start, end)
 
-    def _word_before(self, start: int) -> str:
+    def _find_word_before(self, start: int) -> str:
         """Return the word before a place, or the character where there is no space."""
         near = self.plain[max(0, start - _NEAR_ROLE) : start]
         words = near.lower().split()
@@ -114,16 +114,16 @@ class DateContext:
 
     def _find_verb_tense(self, grammar: DateGrammar, place: TextPlace) -> str:
         """Return the tense of the nearest verb: in the clause first, on the verb's usual side."""
-        clause = _around(place, self._clause_ends, len(self.plain))
-        sentence = _around(place, self._sentence_ends, len(self.plain))
+        clause = _cut_around(place, self._clause_ends, len(self.plain))
+        sentence = _cut_around(place, self._sentence_ends, len(self.plain))
         before, after = TextPlace(clause.start, place.start), TextPlace(place.end, clause.end)
         near = (after, before) if grammar.verb_stands == "after" else (before, after)
         beyond = TextPlace(clause.end, sentence.end), TextPlace(sentence.start, clause.start)
-        tenses = (self._tense_in(part, place) for part in (*near, *beyond))
+        tenses = (self._find_tense_in(part, place) for part in (*near, *beyond))
         found = next(filter(None, tenses), "")
         return found or ("future" if self.has_mark("weak", clause) else "")
 
-    def _tense_in(self, part: TextPlace, place: TextPlace) -> str:
+    def _find_tense_in(self, part: TextPlace, place: TextPlace) -> str:
         """Return the tense of the verb in a part of the text that is nearest to a place."""
         first = bisect_left(self._tenses, (part.start, ""))
         last = bisect_left(self._tenses, (part.end, "")) - 1
@@ -157,14 +157,14 @@ class DateContext:
         return [match.end() for match in _CLAUSE_END.finditer(self.plain)]
 
 
-def _around(place: TextPlace, ends: Sequence[int], length: int) -> TextPlace:
+def _cut_around(place: TextPlace, ends: Sequence[int], length: int) -> TextPlace:
     number = bisect_right(ends, place.start)
     start = ends[number - 1] if number else 0
     return TextPlace(start, ends[number] if number < len(ends) else length)
 
 
 def _drop_inner(found: Mapping[int, tuple[int, str]]) -> list[tuple[int, str]]:
-    """Leave out what stands inside of a longer expression."""
+    """Return what was found without what stands inside a longer expression."""
     kept: list[tuple[int, str]] = []
     reached = 0
     for start in sorted(found):
@@ -183,7 +183,7 @@ _NEAR = 8
 _HIDDEN = "\ue000"
 # Code, quotations, titles, addresses and file names: a date in them is not said by the user. Every
 # repetition is bounded, as in all patterns that read messages.
-_PROTECTED = lazy_pattern(
+_PROTECTED = make_pattern(
     r"```.{0,2000}?```|`[^`\n]{1,300}`|「[^「」]{0,300}」|『[^『』]{0,300}』|《[^《》]{0,100}》"
     r"|〈[^〈〉]{0,100}〉|“[^“”]{0,300}”|\"[^\"\n]{0,300}\"|(?<!\w)'[^'\n]{1,100}'(?!\w)"
     r"|[a-z][a-z0-9+.-]{1,9}://[^\s，。]{1,2000}|\bwww\.[^\s，。]{1,500}"
@@ -191,7 +191,7 @@ _PROTECTED = lazy_pattern(
     r"|(?<![\w./\\-])[\w./\\-]{1,80}\.[a-z][a-z0-9]{1,4}(?![a-z0-9])",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
-_ABSOLUTE = lazy_pattern(
+_ABSOLUTE = make_pattern(
     r"(?<!\d)(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?:(?P=sep)(?P<day_number>\d{1,2}))?(?!\d)"
 )
 _ABSOLUTE_RULE = DateRule(reads="month_day", pattern="")
@@ -250,7 +250,7 @@ class _DateReading:
         self.context = DateContext(self._plain, [load_grammar(one.name) for one in present])
 
     def find_dates(self) -> list[_FoundDate]:
-        """Find the words for dates, in the order in which they stand."""
+        """Return the words for dates, in the order of the text."""
         found = [*map(self._read_absolute, self._absolute)]
         for grammar in self.context.grammars:
             found += self._search(grammar)
@@ -280,7 +280,7 @@ class _DateReading:
         if meaning is None or meaning.form == "absolute":
             return _FoundDate(place, meaning, None, role, is_past)
         said = {name: self.text[slice(*at)] for name, at in spans.items()} | {"": rule.part}
-        written = self._phrase(grammar, meaning, place, said)
+        written = self._write_date(grammar, meaning, place, said)
         return _FoundDate(place, meaning, written, role, is_past)
 
     def _resolve(
@@ -294,15 +294,15 @@ class _DateReading:
         match = DateMatch(grammar, rule, groups, self.said_on, self._first_weekday, is_past)
         return find_meaning(match)
 
-    def _phrase(
+    def _write_date(
         self, grammar: DateGrammar, meaning: DateMeaning, place: TextPlace, said: Mapping[str, str]
     ) -> str:
-        """Write a date, with the preposition that was said or one of its own."""
+        """Return a date as written, with the preposition that was said or its own."""
         lead, form = said.get("lead", ""), grammar.forms[meaning.form]
         is_dropped = grammar.roles.get(lead.lower()) == "dropped" and "{said}" not in form[0]
         kept = said.get("kept", "") if is_dropped or not lead else lead
         is_bare = bool(kept) or self._stands_alone(grammar, place)
-        written = form[-1 if is_bare else 0].format(**_fields(meaning, said))
+        written = form[-1 if is_bare else 0].format(**_make_fields(meaning, said))
         return self._capitalize(f"{kept} {written}" if kept else written, place)
 
     def _stands_alone(self, grammar: DateGrammar, place: TextPlace) -> bool:
@@ -320,7 +320,7 @@ class _DateReading:
 
 
 def _hide(text: str, matches: Iterable[re.Match[str]]) -> str:
-    """Put signs that mean nothing in the place of what is not to be read."""
+    """Return a text with the matches blanked, so that nothing reads them."""
     pieces: list[str] = []
     done = 0
     for match in matches:
@@ -337,8 +337,8 @@ def _drop_overlapping(found: Iterable[_FoundDate]) -> list[_FoundDate]:
     return kept
 
 
-def _fields(meaning: DateMeaning, said: Mapping[str, str]) -> dict[str, str]:
-    """Return what the form of a date may hold."""
+def _make_fields(meaning: DateMeaning, said: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields that the form of a date may name."""
     first = meaning.first
     return {
         "first": first.isoformat(),
@@ -354,18 +354,18 @@ def _fields(meaning: DateMeaning, said: Mapping[str, str]) -> dict[str, str]:
 
 
 def _write(text: str, found: Sequence[_FoundDate]) -> str:
-    """Put the absolute dates into a text."""
+    """Return a text with the absolute dates in place of the words for them."""
     pieces: list[str] = []
     done = 0
     for one in found:
         if one.written is not None:
             pieces += text[done : one.place.start], one.written
             done = one.place.end
-    return "".join(_space([*pieces, text[done:]]))
+    return "".join(_insert_spaces([*pieces, text[done:]]))
 
 
-def _space(pieces: Iterable[str]) -> Iterator[str]:
-    """Put a space between a date and digits or Latin letters beside it."""
+def _insert_spaces(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the pieces, with a space between a date and digits or Latin letters beside it."""
     before = ""
     for piece in pieces:
         if _is_ascii_word(before[-1:]) and _is_ascii_word(piece[:1]):
@@ -379,7 +379,7 @@ def _is_ascii_word(char: str) -> bool:
 
 
 def _find_until(reading: _DateReading, found: Sequence[_FoundDate]) -> date | None:
-    """Return the last day of what is over then; nothing where something undated is said too."""
+    """Return the last day on which the text holds; None where a sentence of it has no date."""
     dated = [one for one in found if one.meaning]
     starts = [one.place.start for one in dated]
     for start, end in reading.context.find_sentences():
@@ -392,7 +392,7 @@ def _find_until(reading: _DateReading, found: Sequence[_FoundDate]) -> date | No
 
 
 def _is_over(reading: _DateReading, one: _FoundDate) -> bool:
-    """Whether what is said is over after a date; a beginning is not."""
+    """Whether what is said no longer holds after a date; a date of beginning ends nothing."""
     meaning = one.meaning
     if meaning is None or one.is_past or one.role == "beginning" or meaning.last < reading.said_on:
         return False

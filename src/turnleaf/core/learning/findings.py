@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.reconciling import is_implied, judge, tells_of_kin
-from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, category_of, write_fact
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.learning.slots import (
+    Correction,
+    Statement,
+    Withdrawal,
+    choose_category,
+    write_fact,
+)
+from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.secrets import mask_fact, mask_secrets
 
 if TYPE_CHECKING:
@@ -37,11 +43,11 @@ Found: TypeAlias = Finding | Correction | Withdrawal
 
 
 def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list[Found]:
-    """Return what a message of the user gives, in order; `names` are known already."""
+    """Return the facts, corrections and withdrawals of a user's message; `names` are known."""
     said = read_message(text, names)
     told = [one for one in said if isinstance(one, Statement)]
     return [
-        _find(one, text, said_at) if isinstance(one, Statement) else one
+        _make_finding(one, text, said_at) if isinstance(one, Statement) else one
         for one in said
         # "My dog Rex" also says that there is a dog; on the page that would be one line too many.
         if not (isinstance(one, Statement) and _goes_without_saying(one, told))
@@ -54,18 +60,18 @@ def _goes_without_saying(one: Statement, told: Sequence[Statement]) -> bool:
 
 
 def make_finding(statement: Statement, quote: str, said_at: datetime, message: str = "") -> Finding:
-    """Return a statement as it would be written down, in the script of the message."""
+    """Return a statement with the text of its fact, in the script of the message."""
     fact = write_fact(statement, said_at.date(), message=message or quote)
     dated = make_dates_absolute(fact, said_at)
     return Finding(statement, dated.text, quote, dated.until)
 
 
-def _find(statement: Statement, text: str, said_at: datetime) -> Finding:
+def _make_finding(statement: Statement, text: str, said_at: datetime) -> Finding:
     return make_finding(statement, text[statement.start : statement.end], said_at, text)
 
 
-def sure_facts(text: str, said_at: datetime) -> list[Finding]:
-    """Return the facts that are learned from a message as soon as it is said."""
+def find_sure_facts(text: str, said_at: datetime) -> list[Finding]:
+    """Return the facts that are certain enough to be learned from a message at once."""
     found = (one for one in find_facts(text, said_at) if isinstance(one, Finding))
     # What is less certain waits for another day, and what is over is no fact to add.
     return [one for one in found if not (one.statement.is_weak or one.statement.is_over)]
@@ -95,13 +101,13 @@ class ProposedFact:
 
 
 def find_stated(conversation: str, text: str, time: datetime, names: Names) -> list[Stated]:
-    """Return the facts that a message states, those alone that are sure."""
+    """Return the certain facts that a message states."""
     found = (one for one in find_facts(text, time, names) if isinstance(one, Finding))
     return [Stated(conversation, time, text, one) for one in found if not one.statement.is_weak]
 
 
 def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list[ProposedFact]:
-    """Return the facts that hold by all that was said and that are not known yet."""
+    """Return the facts that still hold after all that was said, without known ones."""
     chosen: dict[str, ProposedFact] = {}
     # Exports come in any order, and the value that was said last is the one that holds.
     for one in sorted(stated, key=lambda one: one.time):
@@ -125,11 +131,11 @@ def _add(chosen: dict[str, ProposedFact], one: Stated, known: Sequence[Memory]) 
         return
     used = {memory.category for memory in known if memory.category}
     memory = Memory(
-        content_id(content),
+        make_content_id(content),
         content,
         one.time,
         one.time,
-        category_of(one.finding.statement, used),
+        choose_category(one.finding.statement, used),
         "import",
         one.finding.statement.slot,
         one.finding.until,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.languages.language import detect_language
 from turnleaf.core.languages.words import find_characters, find_pattern, find_words
-from turnleaf.core.learning.extraction import RELATIONS, Candidate, Proposal, slot_names
+from turnleaf.core.learning.extraction import RELATIONS, Candidate, Proposal, list_slot_names
 from turnleaf.core.learning.queue import Decision
 from turnleaf.core.learning.reconciling import (
     find_same,
@@ -28,11 +28,11 @@ from turnleaf.core.learning.reconciling import (
     judge,
     read_claim,
 )
-from turnleaf.core.learning.slots import heading_of, slots
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.learning.slots import choose_heading, slots
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.memories import MAX_CATEGORY_CHARS, Memory
 from turnleaf.core.search.message_filters import is_question
-from turnleaf.core.search.terms import fold, is_stop_word, simplify, terms
+from turnleaf.core.search.terms import fold, is_stop_word, list_terms, simplify
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import is_text
 from turnleaf.errors import UnreadableAnswer
@@ -58,14 +58,14 @@ _RANK = ("document", "tool", "stranger", "assistant")
 """Whose words decide when several said the same: the assistant may only repeat the others."""
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_HAN_RUN = lazy_pattern(f"[{_HAN}]+")
-_WORD = lazy_pattern(f"[^\\W_{_HAN}]+")
-_SPACE = lazy_pattern(r"\s+")
-_QUOTATION = lazy_pattern("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
-_DASH = lazy_pattern("[‐‑‒–—―−]")
+_HAN_RUN = make_pattern(f"[{_HAN}]+")
+_WORD = make_pattern(f"[^\\W_{_HAN}]+")
+_SPACE = make_pattern(r"\s+")
+_QUOTATION = make_pattern("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
+_DASH = make_pattern("[‐‑‒–—―−]")
 _BLANKS = " \n"
 _AROUND = " .,!?;:~…。、，！？；：～()（）-*"
-_STOP = lazy_pattern(r"[.!?](?=\s|$)|[。!?;\n]")
+_STOP = make_pattern(r"[.!?](?=\s|$)|[。!?;\n]")
 _CLAUSE_STOP = r"[.!?](?=\s|$)|[。!?;,，\n]|"
 _NUMBERED_TIME = r"\d{1,4}[-/.]\d{1,2}|"
 _NUMBERED_DATE = r"|(?:19|20)\d\d(?:[-/.] ?\d{1,2}(?:[-/.] ?\d{1,2})?)?"
@@ -99,13 +99,13 @@ class Heard:
     @classmethod
     def of(cls, said: Sequence[TranscriptMessage], known: Sequence[Memory]) -> Heard:
         """Fold each text."""
-        words = (term for memory in known for term in terms(memory.content))
+        words = (term for memory in known for term in list_terms(memory.content))
         return cls(tuple(said), tuple(fold_quote(one.text) for one in said), frozenset(words))
 
     @cached_property
     def words(self) -> Mapping[int, frozenset[str]]:
         """The words of each message."""
-        return {number: frozenset(terms(one.text)) for number, one in enumerate(self.said)}
+        return {number: frozenset(list_terms(one.text)) for number, one in enumerate(self.said)}
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -114,9 +114,9 @@ class Heard:
         return frozenset().union(*mine)
 
     def find(self, quote: str, wanted: object) -> int | None:
-        """Return the message that holds a quote: the one that was named, or else any source."""
+        """Return the number of the message that holds a quote, preferably the one named."""
         # Without spaces, because models set them as they like between Chinese and Latin characters.
-        folded = _squeeze(_inner(quote))
+        folded = _squeeze(_strip_quotes(quote))
         if not is_long_enough(quote):
             return None
         # Small models often give the wrong number; the words themselves are found all the same.
@@ -125,21 +125,21 @@ class Heard:
         return next((at for at in sources if folded in self._squeezed_texts[at]), None)
 
     def is_settled(self, quote: str) -> bool:
-        """Whether a quote stands where facts are not taken from: they were taken already."""
-        folded = _squeeze(_inner(quote))
+        """Whether a quote is in a message from which no facts are taken: settled, or context."""
+        folded = _squeeze(_strip_quotes(quote))
         pairs = zip(self.said, self._squeezed_texts, strict=True)
         return any((one.is_settled or one.is_context) and folded in text for one, text in pairs)
 
-    def place(self, quote: str, number: int) -> QuotePlace:
+    def locate(self, quote: str, number: int) -> QuotePlace:
         """Return where a quote stands in a message."""
-        text, folded = self.texts[number], _squeeze(_inner(quote))
+        text, folded = self.texts[number], _squeeze(_strip_quotes(quote))
         start = max(0, self._squeezed_texts[number].find(folded))
         letters = [at for at, char in enumerate(text) if char not in _BLANKS]
         first, last = letters[start], letters[start + len(folded) - 1]
         return QuotePlace(
-            _around(text, first, _STOP),
-            _around(text, first, _clause_stop()),
-            _around(text, last, _clause_stop()),
+            _cut_around(text, first, _STOP),
+            _cut_around(text, first, _find_clause_stop()),
+            _cut_around(text, last, _find_clause_stop()),
         )
 
     @cached_property
@@ -148,7 +148,7 @@ class Heard:
 
 
 def fold_quote(text: str) -> str:
-    """Return a text in which quotation marks, case, width and white space make no difference.
+    """Return a text folded so that quotation marks, case, width and spacing do not matter.
 
     Lines stay apart, because a sentence ends with its line.
     """
@@ -157,7 +157,7 @@ def fold_quote(text: str) -> str:
 
 
 def is_long_enough(quote: str) -> bool:
-    """Whether a quote has enough in it to be somebody's words: "I" quotes nothing."""
+    """Whether a quote is long enough to identify what was said: "I" is not."""
     # A Chinese character says about as much as two letters.
     weights = (2 if _HAN_RUN.match(char) else 1 for char in quote if char.isalnum())
     return sum(weights) >= QUOTE_LETTERS
@@ -166,7 +166,7 @@ def is_long_enough(quote: str) -> bool:
 def share_words(one: str, other: str, text: str) -> bool:
     """Whether two quotes from a text overlap in it."""
     whole = _squeeze(fold_quote(text))
-    first, second = _squeeze(_inner(one)), _squeeze(_inner(other))
+    first, second = _squeeze(_strip_quotes(one)), _squeeze(_strip_quotes(other))
     start, begin = whole.find(first), whole.find(second)
     is_found = start >= 0 and begin >= 0
     return is_found and start < begin + len(second) and begin < start + len(first)
@@ -178,15 +178,15 @@ def judge_quote(fact: str, quote: str, number: int, heard: Heard) -> Support:
     if heard.said[number].trust != "user":
         return Support(heard.said[number].trust)
     # A date is the model's to work out, where the user speaks of a time.
-    sentence = heard.place(quote, number).sentence
-    undated = _without_dates(fact) if _find("time", _NUMBERED_TIME).search(sentence) else fact
-    claimed, names = _find_claimed_words(undated), _foreign_names(undated, heard)
+    sentence = heard.locate(quote, number).sentence
+    undated = _strip_dates(fact) if _find("time", _NUMBERED_TIME).search(sentence) else fact
+    claimed, names = _find_claimed_words(undated), _find_foreign_names(undated, heard)
     foreign = {word for word in claimed if not _is_heard(word, heard)}
     for rank in _RANK:
         # A word that the assistant used as well proves nothing against the user; a name that only
         # it said does.
         suspicious = names if rank == "assistant" else foreign | names
-        brought = _first_with(suspicious, rank, heard)
+        brought = _find_first_with(suspicious, rank, heard)
         if brought is not None:
             return Support(rank, brought)
     is_carried = (
@@ -196,7 +196,7 @@ def judge_quote(fact: str, quote: str, number: int, heard: Heard) -> Support:
 
 
 def find_carrier(fact: str, heard: Heard) -> int | None:
-    """Return the message of the user that has most words of a fact; None if that is not half."""
+    """Return the user's message with most words of a fact, None if it has less than half."""
     claimed = _find_claimed_words(fact)
     if not claimed or not _is_supported(claimed, heard):
         return None
@@ -213,46 +213,46 @@ def _find(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
     return find_pattern("quotes", name, before, after)
 
 
-def _clause_stop() -> re.Pattern[str]:
+def _find_clause_stop() -> re.Pattern[str]:
     return _find("clause_end", _CLAUSE_STOP)
 
 
-def _generic_han() -> frozenset[str]:
-    """Return the characters that a fact may always have."""
+def _find_generic_han() -> frozenset[str]:
+    """Return the Chinese characters that any fact may have, whatever was said."""
     return find_characters("quotes", "generic_characters")
 
 
-def _without_dates(fact: str) -> str:
+def _strip_dates(fact: str) -> str:
     return _find("date", after=_NUMBERED_DATE).sub(" ", fact)
 
 
 def _squeeze(text: str) -> str:
-    """Return a folded text without the spaces that are left, which models set as they like."""
+    """Return a folded text without spaces, which models set as they like."""
     return text.replace(" ", "").replace("\n", "")
 
 
-def _inner(quote: str) -> str:
+def _strip_quotes(quote: str) -> str:
     return fold_quote(quote).strip(_AROUND)
 
 
-def _around(text: str, at: int, stop: re.Pattern[str]) -> str:
-    """Return the piece of a text between two stops around a place, with the stop that ends it."""
+def _cut_around(text: str, at: int, stop: re.Pattern[str]) -> str:
+    """Return the piece of a text around a place, up to and with the next stop."""
     starts = [found.end() for found in stop.finditer(text, 0, max(at, 0))]
     after = stop.search(text, at)
     return text[starts[-1] if starts else 0 : after.end() if after else len(text)].strip()
 
 
 def _find_claimed_words(fact: str) -> set[str]:
-    """Return the words of a fact that say something, a Chinese character each for itself."""
-    folded = _plain(fold(fact))
+    """Return the telling words of a fact, in Chinese its single characters."""
+    folded = _strip_generic(fold(fact))
     words = {word for word in _WORD.findall(folded) if not _is_generic(word)}
-    stems = {term for word in words for term in terms(word)}
+    stems = {term for word in words for term in list_terms(word)}
     # Chinese has no spaces to split words at.
-    return stems | {char for run in _HAN_RUN.findall(folded) for char in run} - _generic_han()
+    return stems | {char for run in _HAN_RUN.findall(folded) for char in run} - _find_generic_han()
 
 
-def _plain(text: str) -> str:
-    """Return a text without quotation marks, and without words that a fact may always have."""
+def _strip_generic(text: str) -> str:
+    """Return a text without quotation marks and generic phrases."""
     return _find("generic_phrases").sub(" ", _QUOTATION.sub(" ", text))
 
 
@@ -267,12 +267,12 @@ def _is_supported(claimed: set[str], heard: Heard) -> bool:
     return len(claimed & heard.own) >= max(1, SUPPORTED_SHARE * len(new))
 
 
-def _foreign_names(fact: str, heard: Heard) -> set[str]:
-    """Return what looks like a name or a number in a fact and is none of the user's words."""
-    words = _WORD.findall(_plain(fact))
+def _find_foreign_names(fact: str, heard: Heard) -> set[str]:
+    """Return the names and numbers of a fact that the user did not say."""
+    words = _WORD.findall(_strip_generic(fact))
     # Not the first word, which is written with a capital whatever it is.
-    named = {term for word in words[1:] if _is_name(word) for term in terms(word)}
-    return {term for term in named | _han_names(fact, heard) if not _is_heard(term, heard)}
+    named = {term for word in words[1:] if _is_name(word) for term in list_terms(word)}
+    return {term for term in named | _find_han_names(fact, heard) if not _is_heard(term, heard)}
 
 
 def _is_name(word: str) -> bool:
@@ -280,10 +280,10 @@ def _is_name(word: str) -> bool:
     return has_digit or (word[0].isupper() and not _is_generic(word.lower()))
 
 
-def _han_names(fact: str, heard: Heard) -> set[str]:
-    """Return the runs of two and more characters of which the user said none."""
-    folded = _plain(simplify(fact))
-    own = _generic_han() | {char for char in folded if _is_heard(char, heard)}
+def _find_han_names(fact: str, heard: Heard) -> set[str]:
+    """Return the pairs of Chinese characters of which the user said neither."""
+    folded = _strip_generic(simplify(fact))
+    own = _find_generic_han() | {char for char in folded if _is_heard(char, heard)}
     said = "".join(char if char in own else "\0" for char in folded)
     pairs = zip(folded, folded[1:], said, said[1:], strict=False)
     return {
@@ -298,8 +298,8 @@ def _is_heard(term: str, heard: Heard) -> bool:
     return term in heard.own or term in heard.known
 
 
-def _first_with(words: set[str], trust: str, heard: Heard) -> int | None:
-    """Return the first message of such a trust that has one of the words."""
+def _find_first_with(words: set[str], trust: str, heard: Heard) -> int | None:
+    """Return the number of the first message of a trust that has one of the words."""
     theirs = (at for at, one in enumerate(heard.said) if one.trust == trust)
     return next((at for at in theirs if not words.isdisjoint(heard.words[at])), None)
 
@@ -308,23 +308,23 @@ def _is_negative(folded: str) -> bool:
     return _find("negative").search(folded) is not None
 
 
-def _nearest_clause(fact: str, quote: str) -> str:
-    """Return the clause of a quote that has most words of a fact: "it is Max, not Rex"."""
+def _find_nearest_clause(fact: str, quote: str) -> str:
+    """Return the clause of a quote that shares most words with a fact: "it is Max, not Rex"."""
     claimed = _find_claimed_words(fact)
-    clauses = _clause_stop().split(_inner(quote))
-    return max(clauses, key=lambda clause: len(claimed.intersection(terms(clause))))
+    clauses = _find_clause_stop().split(_strip_quotes(quote))
+    return max(clauses, key=lambda clause: len(claimed.intersection(list_terms(clause))))
 
 
 def _says_so(fact: str, quote: str, number: int, heard: Heard) -> bool:
     """Whether a quote states what a fact states, as far as grammar shows."""
-    place = heard.place(quote, number)
-    is_same_side = _is_negative(fold_quote(fact)) == _is_negative(_nearest_clause(fact, quote))
+    place = heard.locate(quote, number)
+    is_same_side = _is_negative(fold_quote(fact)) == _is_negative(_find_nearest_clause(fact, quote))
     # Small models quote questions and wishes exactly and claim them as facts.
     is_statement = not is_question(place.last) and not _find("request").match(place.first)
     text = heard.texts[number]
     # A long text that never says "I" was pasted, and is about somebody else.
     is_own = len(text) <= STATEMENT_CHARS or bool(_find("speaker").search(text))
-    shares_words = not _find_claimed_words(fact).isdisjoint(terms(quote))
+    shares_words = not _find_claimed_words(fact).isdisjoint(list_terms(quote))
     return (
         is_same_side
         and is_statement
@@ -361,9 +361,9 @@ def read_answer(
     An answer with more facts than the messages can hold is not trusted: what is taken of it
     waits to be reviewed.
     """
-    records, is_cut_off = _records(answer)
+    records, is_cut_off = _read_records(answer)
     heard = Heard.of(said, known)
-    found = [_proposal(record, heard) for record in records]
+    found = [_read_proposal(record, heard) for record in records]
     usable = [one for one in found if one is not None]
     most = max(MOST_FACTS, sum(one.is_source for one in said))
     # More facts than messages are the mark of a model that runs wild.
@@ -376,10 +376,10 @@ def _lower_trust(proposal: Proposal) -> Proposal:
     return replace(proposal, trust="model") if proposal.trust == "user" else proposal
 
 
-def _records(answer: str) -> tuple[list[object], bool]:
+def _read_records(answer: str) -> tuple[list[object], bool]:
     """Return the records of an answer, and whether it breaks off."""
     text = answer[:_MOST_ANSWER_CHARS]
-    whole = _whole(text)
+    whole = _read_whole(text)
     if whole is not None:
         return whole, False
     found = list(_salvage_records(text))
@@ -393,8 +393,8 @@ def _records(answer: str) -> tuple[list[object], bool]:
     return found, True
 
 
-def _whole(text: str) -> list[object] | None:
-    """Return the records of an answer that is JSON, whatever words stand around it."""
+def _read_whole(text: str) -> list[object] | None:
+    """Return the records of an answer whose JSON is complete, whatever stands around it."""
     # Models put words or a code fence around their JSON, so it is looked for.
     for opening, closing in (("{", "}"), ("[", "]")):
         start, end = text.find(opening), text.rfind(closing)
@@ -417,7 +417,7 @@ def _decode(text: str) -> object:
 
 
 def _salvage_records(text: str) -> Iterator[object]:
-    """Return the records of a text that are whole, each by itself."""
+    """Yield the complete records of a text that breaks off."""
     # The outer object is what breaks off, so the records inside its list are tried one by one.
     at, broken = text.find("{", text.find("[") + 1), 0
     # Each failed attempt may read to the end of the text: without a bound that is quadratic.
@@ -432,23 +432,23 @@ def _salvage_records(text: str) -> Iterator[object]:
         at = text.find("{", end)
 
 
-def _proposal(record: object, heard: Heard) -> Proposal | None:
-    """Return what a record proposes; None where it has no form or nothing to rest on."""
-    if not isinstance(record, dict) or not is_long_enough(_text(record.get("fact"))):
+def _read_proposal(record: object, heard: Heard) -> Proposal | None:
+    """Return the fact that a record proposes; None where it is malformed or unsupported."""
+    if not isinstance(record, dict) or not is_long_enough(_read_text(record.get("fact"))):
         return None
-    fact, quote = _text(record["fact"]), _text(record.get("quote"), _MOST_QUOTE_CHARS)
+    fact, quote = _read_text(record["fact"]), _read_text(record.get("quote"), _MOST_QUOTE_CHARS)
     number = heard.find(quote, record.get("message"))
     if number is None:
         return _propose_without_quote(fact, quote, record, heard)
     verdict = judge_quote(fact, quote, number, heard)
-    candidate = _candidate(fact, quote, record, heard.said[number])
+    candidate = _make_candidate(fact, quote, record, heard.said[number])
     return _add_relation(Proposal(candidate, number, verdict.trust, source=verdict.source), record)
 
 
 def _propose_without_quote(
     fact: str, quote: str, record: dict[str, Any], heard: Heard
 ) -> Proposal | None:
-    """Return a fact whose quote nobody said: it waits, if it is made of the user's words."""
+    """Return a fact whose quote nobody said, for review, if it is made of the user's words."""
     # A fact that was taken or acted on already would come back in other words.
     if not is_long_enough(quote) or heard.is_settled(quote):
         return None
@@ -457,7 +457,9 @@ def _propose_without_quote(
         return None
     said = heard.said[number]
     words = " ".join(said.text.split())[:MOST_FACT_CHARS]
-    return _add_relation(Proposal(_candidate(fact, words, record, said), number, "model"), record)
+    return _add_relation(
+        Proposal(_make_candidate(fact, words, record, said), number, "model"), record
+    )
 
 
 def _add_relation(proposal: Proposal, record: dict[str, Any]) -> Proposal:
@@ -468,25 +470,27 @@ def _add_relation(proposal: Proposal, record: dict[str, Any]) -> Proposal:
     return replace(proposal, relation=relation, target=target.strip("() "))
 
 
-def _candidate(fact: str, quote: str, record: dict[str, Any], said: TranscriptMessage) -> Candidate:
+def _make_candidate(
+    fact: str, quote: str, record: dict[str, Any], said: TranscriptMessage
+) -> Candidate:
     slot = record.get("slot")
     return Candidate(
         fact,
         quote,
-        _category(record.get("category")),
-        slot=slot if slot in slot_names() else None,
-        until=_until(record.get("until"), said),
+        _read_category(record.get("category")),
+        slot=slot if slot in list_slot_names() else None,
+        until=_read_until(record.get("until"), said),
     )
 
 
-def _category(value: object) -> str | None:
-    """Return a heading that a model gives of itself, if it can be one."""
-    heading = _text(value)
+def _read_category(value: object) -> str | None:
+    """Return a category that a model gave, if it can be a heading."""
+    heading = _read_text(value)
     return heading if 0 < len(heading) <= MAX_CATEGORY_CHARS else None
 
 
-def _until(value: object, said: TranscriptMessage) -> date | None:
-    """Return the day on which a fact ends, unless that was before it was said."""
+def _read_until(value: object, said: TranscriptMessage) -> date | None:
+    """Return the day on which a fact ends; None for one before it was said."""
     try:
         day = date.fromisoformat(str(value))
     except ValueError:
@@ -495,8 +499,8 @@ def _until(value: object, said: TranscriptMessage) -> date | None:
     return day if said.time is None or day >= said.time.date() else None
 
 
-def _text(value: object, most: int = MOST_FACT_CHARS) -> str:
-    """Return a text on one line; nothing where no file can hold it, or it is too long."""
+def _read_text(value: object, most: int = MOST_FACT_CHARS) -> str:
+    """Return a text on one line; "" where no file can hold it, or it is too long."""
     if not isinstance(value, str) or not is_text(value) or "\0" in value:
         return ""
     line = " ".join(value.split())
@@ -515,7 +519,7 @@ class ProposalDesk:
     made: list[Decision] = field(default_factory=list)
 
     def foresee(self, decision: Decision) -> None:
-        """Count on what a decision will do."""
+        """Apply a decision to what is known and pending here, as the stores will do later."""
         facts = self.pending if decision.action == "wait" else self.known
         if decision.action in {"end", "withdraw", "replace"}:
             facts[:] = [memory for memory in facts if memory.id != decision.target]
@@ -531,7 +535,7 @@ class ProposalDesk:
         source: str | None,
         told_here: Collection[str] = (),
     ) -> None:
-        """Decide what becomes of a proposal; `told_here` are ids of facts of the same message."""
+        """Decide what to do with a proposal; `told_here` are ids of facts of the same message."""
         # A secret of the message must not come back in the words of a model.
         content = mask_fact(proposal.candidate.content, message.text)
         if not content:
@@ -557,7 +561,7 @@ class ProposalDesk:
     def _find_known(
         self, content: str, proposal: Proposal, told_here: Collection[str]
     ) -> Memory | None:
-        """Return a fact that says it already: by slot, by its words, or by the model's word."""
+        """Return the fact that says it already: by slot, by its words, or as the model claims."""
         trusted = proposal.trust == "user"
         # What waits for review is not put up twice. A trusted fact does not wait because of it.
         same = find_same(content, self.known if trusted else [*self.known, *self.pending])
@@ -569,7 +573,7 @@ class ProposalDesk:
             return verdict.targets[0]
         if proposal.relation == "same" and (named := self._find_named(content, proposal)):
             return named
-        here = self._facts(told_here)
+        here = self._find_facts(told_here)
         # Rules make several facts of what a model says in one sentence.
         is_told = holds_words(" ".join(one.content for one in here), content)
         return here[0] if here and is_told else None
@@ -595,11 +599,11 @@ class ProposalDesk:
         verdict: Verdict | None,
         told_here: Collection[str],
     ) -> Memory | None:
-        """Return the fact whose place is taken: by slot, by the model's word, or by saying more."""
+        """Return the fact to replace: by slot, as the model claims, or because this says more."""
         if verdict and verdict.effect == "replaces":
             return verdict.targets[0]
         named = self._find_named(content, proposal)
-        shorter = (one for one in self._facts(told_here) if holds_words(content, one.content))
+        shorter = (one for one in self._find_facts(told_here) if holds_words(content, one.content))
         target = named or next(shorter, None)
         # Replaced twice by one answer, a fact would be left with the second of two new ones alone.
         taken = {decision.target for decision in self.made}
@@ -619,7 +623,7 @@ class ProposalDesk:
 
     def _find_covered(self, content: str, told_here: Collection[str]) -> list[Memory]:
         """Return the facts that rules made of the same message and that a new one says too."""
-        others = (one for one in self._facts(told_here) if one.content != content)
+        others = (one for one in self._find_facts(told_here) if one.content != content)
         return [one for one in others if holds_words(content, one.content)]
 
     def _find_named(self, content: str, proposal: Proposal) -> Memory | None:
@@ -632,7 +636,7 @@ class ProposalDesk:
         named = next((memory for memory in self.known if memory.id == proposal.target), None)
         return None if named is None or is_about_another(content, named) else named
 
-    def _facts(self, ids: Collection[str]) -> Sequence[Memory]:
+    def _find_facts(self, ids: Collection[str]) -> Sequence[Memory]:
         return [memory for memory in self.known if memory.id in ids]
 
     def _decide(
@@ -668,5 +672,5 @@ class ProposalDesk:
 
 def _choose_category(candidate: Candidate, message: Message, used: Collection[str]) -> str | None:
     if candidate.slot in slots():
-        return heading_of(candidate.slot or "", detect_language(candidate.content).name, used)
+        return choose_heading(candidate.slot or "", detect_language(candidate.content).name, used)
     return candidate.category and mask_secrets(candidate.category, message.text)

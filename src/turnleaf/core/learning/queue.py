@@ -47,7 +47,7 @@ class Decision:
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
-    """Return the form in which a decision waits to be carried out."""
+    """Return the JSON form of a decision that is still to be carried out."""
     return {
         "id": decision.id,
         "action": decision.action,
@@ -176,7 +176,7 @@ class LearningProblem:
 
 
 def queued_to_json(queued: Queued) -> dict[str, Any]:
-    """Return the form in which a message waits; raise InvalidInput for an unknown trust."""
+    """Return the JSON form of a queued message; raise InvalidInput for an unknown trust."""
     if queued.trust not in TRUSTS:
         message = f"a message's trust is one of {', '.join(TRUSTS)}, not {queued.trust!r}"
         raise InvalidInput(message)
@@ -191,7 +191,7 @@ def queued_to_json(queued: Queued) -> dict[str, Any]:
 
 
 def queued_from_json(record: Mapping[str, Any]) -> Queued:
-    """Read a message that waits; raise KeyError, TypeError or ValueError where it is damaged."""
+    """Read a queued message; raise KeyError, TypeError or ValueError where it is damaged."""
     return Queued(
         message=messages.from_json(record["message"]),
         trust=record["trust"],
@@ -204,7 +204,7 @@ def queued_from_json(record: Mapping[str, Any]) -> Queued:
 
 
 def sighting_to_json(sighting: Sighting, key: str) -> dict[str, Any]:
-    """Return the form in which a sighting is kept, with the conversation that it is of."""
+    """Return the JSON form of a sighting, with its conversation."""
     day = sighting.day.isoformat()
     return {"statement": sighting.statement, "day": day, "conversation": key}
 
@@ -241,7 +241,7 @@ def is_due(
 
 
 def is_held(since: datetime | None, now: datetime) -> bool:
-    """Whether whoever began then may still be at work, also if the clock was set back."""
+    """Whether a lease taken then still holds, also if the clock was set back since."""
     # A clock that was set back a little takes nobody's lease away.
     return since is not None and abs((now - since).total_seconds()) < LEASE_SECONDS
 
@@ -254,16 +254,16 @@ class Cycle:
     since: datetime | None = None
 
     def may_begin(self, now: datetime) -> bool:
-        """Whether a flush is still to be done and nobody is at it."""
+        """Whether a flush is still to be done and none is under way."""
         is_under_way = self.state == "flushing" and is_held(self.since, now)
         return self.state != "flushed" and not is_under_way
 
     def begin(self, now: datetime) -> Cycle:
-        """Take note that somebody is at it."""
+        """Return the cycle with a flush under way."""
         return Cycle("flushing", now)
 
     def finish(self, *, succeeded: bool) -> Cycle:
-        """Take note of how it went; a failed flush is tried again."""
+        """Return the cycle after a flush; one that failed is tried again."""
         if self.state != "flushing":
             return self
         return Cycle("flushed") if succeeded else Cycle()

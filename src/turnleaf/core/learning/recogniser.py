@@ -29,12 +29,12 @@ from turnleaf.core.learning.slots import (
     Statement,
     Utterance,
     Withdrawal,
+    find_subjects,
+    make_value_key,
     slots,
-    subject_group,
-    value_key,
 )
-from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sentences
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.learning.speech import HIDDEN, cut_sentences, hide_quotations, normalize_spelling
+from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
     import re
@@ -101,11 +101,11 @@ class _Clause:
 
 
 def read_message(text: str, names: Names | None = None) -> list[Utterance]:
-    """Return what a message of a user states, corrects and withdraws, in order.
+    """Return what a user's message states, corrects and withdraws, in order.
 
     `names` are those of people, pets and things that are known already.
     """
-    plain = _skip_false_starts(plain_text(text))
+    plain = _skip_false_starts(hide_quotations(text))
     for language in map(get_language, find_languages(_FILE)):
         if language.gates.message.search(plain):
             return []
@@ -116,19 +116,19 @@ def read_message(text: str, names: Names | None = None) -> list[Utterance]:
 
 @lru_cache(maxsize=4096)
 def read_fact(content: str) -> tuple[Statement, ...]:
-    """Return what a stored fact states, whoever's words it is in."""
+    """Return what a stored fact states, in the user's words or somebody else's."""
     # To compare a whole text with each statement would take long, and it is no single fact anyway.
     if len(content) > MAX_FACT_CHARS:
         return ()
     plain = _retell(content)
     # What was retold has lost its letters; all else keeps those that it is written in.
-    text = content if plain == one_spelling(content) else plain
+    text = content if plain == normalize_spelling(content) else plain
     found = _Reader(text, plain, is_gated=False).read()
     return tuple(one for one in found if isinstance(one, Statement))
 
 
 def states_only(content: str, statement: Statement) -> bool:
-    """Whether a stored fact says what it states and nothing else but what that is good for."""
+    """Whether a stored fact says nothing beyond a statement that was read in it."""
     said = _DATE_NOTE.sub("", _retell(content))
     remark = get_language(statement.language).speech("remark")
     is_all = len(said) - statement.end <= _MAX_REST or remark.fullmatch(said, statement.end)
@@ -137,8 +137,8 @@ def states_only(content: str, statement: Statement) -> bool:
 
 @lru_cache(maxsize=4096)
 def _retell(content: str) -> str:
-    """Return a fact as the user would say it: what others write of "the user" is theirs."""
-    plain = one_spelling(content)
+    """Return a fact in the first person, where it is written about "the user"."""
+    plain = normalize_spelling(content)
     language = find_reader(content, _FILE)
     for told, said in language.retellings if language else ():
         plain = told.sub(said, plain, count=1)
@@ -146,7 +146,7 @@ def _retell(content: str) -> str:
 
 
 _MAX_REST = 3
-_DATE_NOTE = lazy_pattern(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
+_DATE_NOTE = make_pattern(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
 
 
 @dataclass(slots=True)
@@ -181,7 +181,7 @@ class _Reader:
 
     def read(self) -> Iterator[Utterance]:
         """Read every sentence that is in a language whose patterns we have."""
-        for sentence in sentences(self.plain):
+        for sentence in cut_sentences(self.plain):
             # Two sentences on, "she" may be somebody else.
             self.about_age += 1
             self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
@@ -204,7 +204,7 @@ class _Reader:
                 self.is_of_user = True
 
     def _note_people(self, sentence: Sentence, language: Language) -> None:
-        """Note whom a sentence was about: the next one may leave that out."""
+        """Note whom a sentence was about, as the next one may leave that out."""
         said = self.plain, sentence.start, sentence.end
         met = {found[0].lower() for found in language.speech("someone").finditer(*said)}
         # Once others were spoken of, a clause without a subject may be about them.
@@ -256,10 +256,10 @@ class _Reader:
     def _find_supposed(
         self, sentence: Sentence, stated: Sequence[Statement], language: Language
     ) -> Iterator[Statement]:
-        """Return what goes without saying in a sentence, whatever else that says or asks."""
+        """Yield what a sentence implies, also a question: who speaks of "my wife" is married."""
         if any("~subject" in slots()[one.slot].ends for one in stated):
             return
-        told = {(one.slot, one.subject, value_key(one.value)) for one in stated}
+        told = {(one.slot, one.subject, make_value_key(one.value)) for one in stated}
         mine = language.speech("mine").finditer(self.plain, sentence.start, sentence.end)
         # Each mention is tried against many rules, and a text may repeat "my" a thousand times.
         for found in [*mine][:_MAX_MENTIONS]:
@@ -267,7 +267,7 @@ class _Reader:
             if HIDDEN in self.plain[start:end]:
                 continue
             for one in self._read_mention(start, end, sentence, language):
-                if (one.slot, one.subject, value_key(one.value)) not in told:
+                if (one.slot, one.subject, make_value_key(one.value)) not in told:
                     self._note([one], language)
                     yield one
 
@@ -277,7 +277,7 @@ class _Reader:
         if other := language.speech("other").match(self.plain, start, end):
             subject = _describe_other(other, start, language)
             clause = self._mark(start, end, subject)
-            named = [*_name_told(clause, language, self.text)]
+            named = [*_find_name(clause, language, self.text)]
             return named or self._suppose_kin(subject, start, sentence, language)
         whose = language.speech("user_whose").match(self.plain, start, end)
         chars = whose.end() - start if whose else 0
@@ -291,7 +291,7 @@ class _Reader:
     def _suppose_kin(
         self, subject: _Subject, start: int, sentence: Sentence, language: Language
     ) -> list[Statement]:
-        """Return that there is somebody, from a mention of them: "with my boyfriend"."""
+        """Return the statement that somebody exists, from a mention: "with my boyfriend"."""
         slot, value = language.kin.get(subject.key, ("", ""))
         is_gone = language.speech("kin_gone").search(self.plain, sentence.start, sentence.end)
         is_told = any(subject.key == whose for _, whose in self.stated)
@@ -301,7 +301,7 @@ class _Reader:
         return [Statement(slot, value.format(subject.text), language.name, start=start, end=end)]
 
     def _is_settled(self, statement: Statement) -> bool:
-        """Whether a statement only says that something changed whose new value was just told."""
+        """Whether a statement only ends a value whose new one was just stated."""
         attribute = statement.slot, statement.subject
         if statement.is_over:
             return not statement.value and attribute in self.stated
@@ -309,7 +309,7 @@ class _Reader:
         return False
 
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
-        """Return where the clauses that state something are, up to what somebody else said."""
+        """Return the places of the clauses to read, up to what somebody else said."""
         places = _cut_clauses(self.plain, sentence, language)
         # The last clause of a question asks, and a fact learned from a question is wrong.
         if sentence.asks:
@@ -320,11 +320,11 @@ class _Reader:
         return [place for place in places if not reported or place[1] <= reported.start()]
 
     def _is_only_opening(self, start: int, end: int, language: Language) -> bool:
-        """Whether nothing is said yet: "quick update,"."""
+        """Whether a clause only opens a message: "quick update,"."""
         return _skip_opening(self.plain, start, end, language) >= end
 
     def _find_wish(self, place: tuple[int, int], language: Language) -> list[tuple[int, int]]:
-        """Return what a question asks for, if it is a wish: "could you *call me Al*?"."""
+        """Return the place of the wish in a question: "could you *call me Al*?"."""
         start = _skip_opening(self.plain, *place, language)
         wish = language.speech("wish").match(self.plain, start, place[1])
         return [(wish.end(), place[1])] if wish else []
@@ -340,8 +340,8 @@ class _Reader:
         if not any(language.speech(way).match(self.plain, opened, end) for way in ways):
             before = None
         self.last, self.is_last_read, self.is_last_carried = None, False, False
-        for clause in self._subjects(opened, end, before, language, is_beginning=is_beginning):
-            found = [*_states(clause, language, self.text)]
+        for clause in self._mark_subjects(opened, end, before, language, is_beginning=is_beginning):
+            found = [*_list_statements(clause, language, self.text)]
             self.last = self.last or (clause.subject if clause.subject.mark else None)
             if clause.subject.key != USER:
                 self.about, self.about_age = clause.subject, 0
@@ -372,14 +372,14 @@ class _Reader:
             self.topic_age = 0
 
     def _note_mention(self, start: int, end: int, language: Language) -> None:
-        """Note of whom a clause speaks that states nothing: the next one may leave that out."""
+        """Note whom a clause mentions that states nothing, as the next one may leave that out."""
         if language.speech("chain").match(self.plain, start, end):
             self.is_of_user = True
         if mention := language.speech("mention").search(self.plain, start, end):
             self.about, self.about_age = _describe_other(mention, start, language), 0
 
     def _read_sequel(self, start: int, end: int, language: Language) -> list[Statement]:
-        """Return what a clause adds to the last statement: the new number after the old one."""
+        """Return what a clause adds to the last statement, such as a new value after the old."""
         topic = self.told
         if topic is None or topic.language != language.name:
             return []
@@ -388,7 +388,7 @@ class _Reader:
         for words in language.slots.values():
             for rule in words.then.get(topic.slot, ()):
                 if found := _apply(rule, clause, language, self.text):
-                    found = [_of_kind(one, topic) for one in found]
+                    found = [_copy_kind(one, topic) for one in found]
                     self._note(found, language)
                     return found
         return []
@@ -397,14 +397,16 @@ class _Reader:
         """Note whom statements name, and whom "his" and "her" will mean after them."""
         for one in found:
             if one.slot == "name" and one.subject != USER and one.value:
-                name = one_spelling(one.value).lower()
+                name = normalize_spelling(one.value).lower()
                 self.names[name] = Bearer(one.subject, one.subject_text)
         first = found[0]
         self.told, self.told_age = found[-1], 0
         met = slots()[first.slot].introduces
-        is_near = first.subject == USER or first.subject in subject_group("partners")
+        is_near = first.subject == USER or first.subject in find_subjects("partners")
         if met and is_near and not first.is_over:
-            is_told = met == "~value" or one_spelling(first.value).lower() in language.relations
+            is_told = (
+                met == "~value" or normalize_spelling(first.value).lower() in language.relations
+            )
             key, text = describe_kin(first.value, language) if is_told else (met, met)
             self.about, self.about_age = _Subject(OTHER, key, text, 0), 0
 
@@ -429,7 +431,7 @@ class _Reader:
         return meant if meant and meant.old else None
 
     def _find_change(self, start: int, end: int, language: Language) -> list[Correction]:
-        """Return what a clause says took the place of something: a switch from A to B."""
+        """Return the corrections in a clause that replaces one thing by another: from A to B."""
         opened = _skip_opening(self.plain, start, end, language)
         found = self._match_correction(opened, end, language, language.changes)
         return [found] if found else []
@@ -440,7 +442,7 @@ class _Reader:
         said = self.plain[start:end]
         for rule in rules:
             found = rule.regex.match(said)
-            places = _value_places(rule, found, said, language) if found else None
+            places = _find_value_places(rule, found, said, language) if found else None
             if places and "new" in places:
                 new, old = (
                     self.text[start + at : start + to] if at < to else ""
@@ -449,10 +451,10 @@ class _Reader:
                 return Correction(new, old, language.name, start, end)
         return None
 
-    def _subjects(
+    def _mark_subjects(
         self, start: int, end: int, last: _Subject | None, language: Language, *, is_beginning: bool
     ) -> Iterator[_Clause]:
-        """Return the clause with its subject marked, in each way that it can be read."""
+        """Yield the clause with its subject marked, once for each way to read it."""
         # Who was just introduced is who an age after it is of: "I have a son, five years old."
         near = max(0, start - _INTRODUCTION_CHARS)
         introduced = language.speech("introduction").search(self.plain, near, start)
@@ -503,7 +505,7 @@ class _Reader:
         yield _Subject("", USER, "", 0, is_guess=is_guess)
 
     def _find_known(self, start: int, end: int) -> Iterator[_Subject]:
-        """Return the known person or pet whose name a clause begins with, in both readings."""
+        """Yield the known person or pet whose name a clause begins with, also as an owner."""
         said = self.plain[start : min(end, start + _MAX_NAME_CHARS)].lower()
         for name, (key, text, slot) in self.names.items():
             rest = said[len(name) :]
@@ -519,7 +521,7 @@ class _Reader:
 
 
 def _leave_out(last: _Subject, space: str, language: Language) -> Iterator[_Subject]:
-    """Return the last subject as one that a clause leaves out, in each way that it may be read."""
+    """Yield the last subject as one that a clause leaves out, once for each way to read it."""
     if last.key == USER:
         yield replace(last, mark=SELF + space, chars=0, name=None)
         return
@@ -528,15 +530,15 @@ def _leave_out(last: _Subject, space: str, language: Language) -> Iterator[_Subj
         yield replace(last, mark=mark, chars=0, name=None)
 
 
-def _of_kind(statement: Statement, topic: Statement) -> Statement:
-    """Return a statement as one about the same kind of thing as the one before it."""
+def _copy_kind(statement: Statement, topic: Statement) -> Statement:
+    """Return a statement with the kind of the one before it, if it has none of its own."""
     if statement.kind or statement.slot != topic.slot:
         return statement
     return replace(statement, kind=topic.kind, kind_text=topic.kind_text)
 
 
 def _skip_false_starts(plain: str) -> str:
-    """Blank what somebody began to say and then said otherwise: "Dominic, sorry, Damian"."""
+    """Return a text with false starts blanked: "Dominic, sorry, Damian"."""
     for language in map(get_language, find_languages(_FILE)):
         pattern = language.speech("false_start")
         # Blanked rather than cut out: a place in the plain text is a place in the message.
@@ -545,7 +547,7 @@ def _skip_false_starts(plain: str) -> str:
 
 
 def _cut_clauses(plain: str, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
-    """Cut a sentence into its clauses, of which the last one asks if the sentence does."""
+    """Return the places of a sentence's clauses."""
     places: list[tuple[int, int]] = []
     start = sentence.start
     for gap in language.speech("split").finditer(plain, sentence.start, sentence.end):
@@ -558,7 +560,7 @@ def _cut_clauses(plain: str, sentence: Sentence, language: Language) -> list[tup
 
 
 def _skip_opening(plain: str, start: int, end: int, language: Language) -> int:
-    """Return where a clause begins after what only leads to it, such as "by the way"."""
+    """Return where a clause begins after an opening such as "by the way"."""
     opening = language.speech("opening")
     for _ in range(_MAX_OPENINGS):
         while start < end and plain[start] in " ,.:;~-":
@@ -576,7 +578,7 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
     relation = language.relations[word]
     which = (groups.get("which") or "").strip().lower()
     # The new boss is the boss; a new dog may be one more.
-    which = "" if which == "new" and relation not in subject_group("pets") else which
+    which = "" if which == "new" and relation not in find_subjects("pets") else which
     key = f"{which} {relation}".strip()
     shown = language.display[word]
     mark = OTHER_WHOSE if groups.get("whose") else OTHER
@@ -586,14 +588,14 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
     return _Subject(mark, key, joined, found.end() - start, name, called)
 
 
-def _states(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
-    """Return what a clause states: the name of whom it is about, and the first rule that fits."""
-    yield from _name_told(clause, language, text)
-    yield from _first_statement(clause, language, text)
+def _list_statements(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
+    """Yield the name of a clause's subject, and what the first rule that fits reads in it."""
+    yield from _find_name(clause, language, text)
+    yield from _find_first_statement(clause, language, text)
 
 
-def _name_told(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
-    """Return the name that stands beside whom a clause is about: my dog *Rex*."""
+def _find_name(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
+    """Yield the name that stands beside the subject of a clause: my dog *Rex*."""
     if clause.subject.name:
         start, end = clause.subject.name
         yield Statement(
@@ -602,7 +604,7 @@ def _name_told(clause: _Clause, language: Language, text: str) -> Iterator[State
         )  # fmt: skip
 
 
-def _first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
+def _find_first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
     lowered = clause.marked.lower()
     for words in language.slots.values():
         # To look for a word is much cheaper than to try a pattern, and most clauses have no cue.
@@ -618,9 +620,9 @@ def _first_statement(clause: _Clause, language: Language, text: str) -> list[Sta
 
 
 def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[Statement]:
-    """Return what a rule reads in a clause, with what the words after it add."""
+    """Return what a rule reads in a clause, and what the words after the match add."""
     found = rule.regex.match(clause.marked)
-    places = _value_places(rule, found, clause.marked, language) if found else None
+    places = _find_value_places(rule, found, clause.marked, language) if found else None
     if not found or places is None:
         return []
     turned = _turn_to_person(rule, clause, places, language)
@@ -633,6 +635,7 @@ def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[S
         own = language.speech("own").search(clause.text, clause.start, clause.end)
         if own is None:
             return []
+    # The pattern of an open part goes to the end of the clause; its type may end it sooner.
     last = max((end for many in places.values() for _, end in many), default=0)
     tail = last if rule.open_part else found.end()
     following = _continue(rule, clause, language, text, places, tail)
@@ -645,13 +648,13 @@ def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[S
 def _turn_to_person(
     rule: Rule, clause: _Clause, places: dict[str, list[tuple[int, int]]], language: Language
 ) -> _Clause | None:
-    """Return a clause as one about the person it tells of; None if nobody knows who that is."""
+    """Return a clause with the person that it is about as its subject; None if unknown."""
     if "who" not in places:
         return clause
     start, end = places["who"][0]
     person = _find_person(clause.marked[start:end], clause.names, language)
     # A name that is not known is nobody: strangers, brands and places never become people.
-    group = subject_group(rule.types["who"])
+    group = find_subjects(rule.types["who"])
     if person is None or (group and person.key not in group):
         return None
     if not slots()[rule.slot].others:
@@ -675,10 +678,10 @@ def _find_person(said: str, names: Names, language: Language) -> _Subject | None
     return _Subject(OTHER, language.relations[known], language.display[known], 0) if known else None
 
 
-def _value_places(
+def _find_value_places(
     rule: Rule, found: re.Match[str], said: str, language: Language
 ) -> dict[str, list[tuple[int, int]]] | None:
-    """Return where the parts of a rule stand; None when one is not of its type."""
+    """Return the places of a rule's values; None when one is not of its type."""
     places: dict[str, list[tuple[int, int]]] = {}
     for part, name in rule.types.items():
         start, end = found.span(part)
@@ -702,6 +705,7 @@ def _make_statements(
     tail: int,
 ) -> Iterator[Statement]:
     def read_place(place: tuple[int, int]) -> str:
+        # The mark stands in for the subject, so what is in it has no place in the message.
         if place[1] <= len(clause.subject.mark):
             return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]
@@ -731,7 +735,7 @@ def _make_statements(
             _fill(rule.value, read_place(place)) if place != (0, 0) else rule.value or bearer,
             language.name,
             subject,
-            value_key(kind) if kind else "",
+            make_value_key(kind) if kind else "",
             subject_text,
             kind,
             when,
@@ -754,7 +758,7 @@ def _is_owned(before: str, language: Language) -> bool:
 
 
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
-    """Return the words of a clause that say when an event was, if it was not just now.
+    """Return the words that say when an event was, if it was not just now.
 
     "Since I lost my job" says that it was, and not when; so does "in the spring", which we do
     not work out.
@@ -768,23 +772,23 @@ def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
     when = language.speech("when")
     if found := when.search(clause.marked) or when.search(leading):
         return found[0]
-    around = one_spelling(clause.text[before : clause.end + _FOLLOWING_CHARS])
+    around = normalize_spelling(clause.text[before : clause.end + _FOLLOWING_CHARS])
     return SOME_TIME if language.speech("some_time").search(around) else ""
 
 
 def _fill(template: str, said: str) -> str:
-    """Return a value as it is said, or with the words that a rule puts around it."""
+    """Return a value, with the words that a rule puts around it, if any."""
     return template.format(said) if "{}" in template else said
 
 
 def _name_thing(word: str, language: Language) -> tuple[str, str]:
-    """Return the key of somebody or something, and one name: "the lamp in my office" has one."""
-    known = one_spelling(word).lower()
+    """Return the key and the name of a person or thing: "the lamp in my office" is one thing."""
+    known = normalize_spelling(word).lower()
     if known in language.relations:
         return language.relations[known], language.display[known]
     placed = language.speech("placed_thing").fullmatch(word)
     name = f"{placed['where']} {placed['what']}" if placed else word
-    return value_key(name.replace("-", " ")), name
+    return make_value_key(name.replace("-", " ")), name
 
 
 def _continue(
@@ -795,12 +799,12 @@ def _continue(
     places: dict[str, list[tuple[int, int]]],
     tail: int,
 ) -> list[Statement]:
-    """Return what the words after a statement add to it: a dog *named Rex*, a nurse *at Mercy*."""
+    """Return what the words after a statement add: a dog *named Rex*, a nurse *at Mercy*."""
     if rule.is_over:
         return []
     while clause.marked[tail : tail + 1] in {" ", ",", ":"}:
         tail += 1
-    rest = _rest_of(clause, tail)
+    rest = _cut_rest(clause, tail)
     for words in language.slots.values():
         for one in words.after.get(rule.slot, ()):
             if statements := _apply(one, rest, language, text):
@@ -812,7 +816,7 @@ def _continue(
     return []
 
 
-def _rest_of(clause: _Clause, tail: int) -> _Clause:
+def _cut_rest(clause: _Clause, tail: int) -> _Clause:
     start = clause.place(tail)
     subject = replace(clause.subject, mark="", chars=0, name=None)
     return replace(clause, start=start, marked=clause.marked[tail:], subject=subject)
@@ -825,15 +829,15 @@ def _describe_value(
     text: str,
     rest: _Clause,
 ) -> _Subject:
-    """Return the subject that a value is: of "a golden retriever", the dog."""
+    """Return the value as a subject: the dog for "a golden retriever"."""
     start, end = places["value"][-1]
     key, shown = describe_kin(text[clause.place(start) : clause.place(end)], language)
     return replace(rest.subject, key=key, text=shown)
 
 
 def describe_kin(value: str, language: Language) -> tuple[str, str]:
-    """Return the key of the person or pet that a value tells of, and the word for it."""
-    word = one_spelling(value).lower()
+    """Return the key of the person or pet that a value names, and the word for it."""
+    word = normalize_spelling(value).lower()
     last = word.split()[-1]
     # Chinese has no spaces: any end of the value may be the word for somebody.
     ends = () if word.isascii() else (word[start:] for start in range(1, len(word)))
@@ -842,4 +846,4 @@ def describe_kin(value: str, language: Language) -> tuple[str, str]:
     if known:
         return language.relations[known], language.display[known]
     bare = value.rsplit(maxsplit=1)[-1].removesuffix("s") if value.isascii() else value
-    return value_key(bare), bare
+    return make_value_key(bare), bare

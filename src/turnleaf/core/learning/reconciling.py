@@ -20,17 +20,17 @@ from turnleaf.core.learning.slots import (
     USER,
     Bearer,
     Statement,
-    avoided_by,
     covers,
+    find_avoided,
+    find_subjects,
+    find_words_of_kind,
+    make_value_key,
     mentions,
     slots,
-    subject_group,
-    value_key,
-    words_of_kind,
     write_fact,
 )
-from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.learning.speech import normalize_spelling
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import fold, parse_query
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 Effect: TypeAlias = Literal["new", "same", "replaces", "ends"]
 
-_NO_WORD = lazy_pattern(r"[\W_]+")
-_HAN = lazy_pattern("[\u3400-\u9fff]")
-_COUNT = lazy_pattern(
+_NO_WORD = make_pattern(r"[\W_]+")
+_HAN = make_pattern("[\u3400-\u9fff]")
+_COUNT = make_pattern(
     r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
 )
 KEPT_AFTER_DEATH = frozenset({"name", "birthday", "died"})
@@ -74,7 +74,7 @@ class Verdict:
 
 def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
     """Return what a statement does to what is known."""
-    claims = [*_claims(known)]
+    claims = [*_list_claims(known)]
     if statement.is_over:
         gone = (*_find_ended(statement, claims), *_find_ends(statement, claims))
         # Who gives up tennis no longer likes or learns it either.
@@ -105,49 +105,49 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
 def correct(
     correction: Correction, known: Sequence[Memory], recent: Sequence[str]
 ) -> tuple[Memory, Statement] | None:
-    """Return the fact that a correction means and what it states now, or None if that is not clear.
+    """Return the fact that a correction means and what it states now; None if that is unclear.
 
     `recent` are the ids of the facts that this conversation gave, the newest last.
     """
-    claims = [(memory, claim) for memory, claim in _claims(known) if claim.value]
+    claims = [(memory, claim) for memory, claim in _list_claims(known) if claim.value]
     if correction.old:
         meant = _find_meant(correction.old, claims)
     else:
         meant = _find_newest(correction.new, claims, recent)
     # A value that two slots have, or two people, is not corrected by guessing.
-    if len({_attribute(claim) for _, claim in meant}) != 1:
+    if len({_find_attribute(claim) for _, claim in meant}) != 1:
         return None
     memory, claim = meant[-1]
-    return memory, replace(claim, value=_put_right(claim.value, correction))
+    return memory, replace(claim, value=_correct_value(claim.value, correction))
 
 
 def _find_meant(
     old: str, claims: Sequence[tuple[Memory, Statement]]
 ) -> list[tuple[Memory, Statement]]:
     """Return the facts with a value, or else those whose value holds it."""
-    same = [one for one in claims if value_key(one[1].value) == value_key(old)]
+    same = [one for one in claims if make_value_key(one[1].value) == make_value_key(old)]
     return same or [one for one in claims if _can_end(one[1]) and mentions(one[1].value, old)]
 
 
 def _find_newest(
     new: str, claims: Sequence[tuple[Memory, Statement]], recent: Sequence[str]
 ) -> list[tuple[Memory, Statement]]:
-    """Return the newest fact of a conversation that can have a value: "it's Max" is a name."""
+    """Return the newest fact of a conversation that a value fits: "it's Max" fits a name."""
     last = [one for one in claims if recent and one[0].id == recent[-1]][:1]
     newest = (one for name in reversed(recent) for one in claims if one[0].id == name)
     return next(([one] for one in newest if _takes(one[1], new)), last)
 
 
 def _takes(claim: Statement, new: str) -> bool:
-    """Whether a fact with another value still states the same thing."""
+    """Whether a new value fits a fact: with it, the fact still states the same thing."""
     stated = replace(claim, value=new)
     # Written and read back: a value that the slot cannot have comes back as something else.
     read = read_fact(write_fact(stated, date.min))
-    return any(_attribute(one) == _attribute(stated) and one.value == new for one in read)
+    return any(_find_attribute(one) == _find_attribute(stated) and one.value == new for one in read)
 
 
-def _put_right(value: str, correction: Correction) -> str:
-    """Return a value corrected: in "swim on Mondays", another day takes the place of the day."""
+def _correct_value(value: str, correction: Correction) -> str:
+    """Return the corrected value: in "swim on Mondays", another day replaces the day."""
     for part in get_language(correction.language).correction_parts:
         found = part.search(value)
         if found and found[0] != value and part.fullmatch(correction.new):
@@ -159,13 +159,13 @@ def _put_right(value: str, correction: Correction) -> str:
 
 
 def find_names(known: Iterable[Memory]) -> Names:
-    """Return the names of people, pets and things that hold, without those that two have."""
+    """Return the names of people, pets and things, without those that two of them share."""
     # A name that no longer holds would make a subject of somebody who is gone.
     holding = [memory for memory in known if memory.until is None]
     found: dict[str, set[Bearer]] = {}
-    for _, claim in _claims(holding):
+    for _, claim in _list_claims(holding):
         if claim.slot in NAMING and claim.subject != USER:
-            whose = found.setdefault(one_spelling(claim.value).lower(), set())
+            whose = found.setdefault(normalize_spelling(claim.value).lower(), set())
             whose.add(Bearer(claim.subject, claim.subject_text, claim.slot))
     # Of two who are called the same, nobody can tell which one is meant.
     return {name: next(iter(whose)) for name, whose in found.items() if len(whose) == 1}
@@ -178,7 +178,7 @@ def find_same(content: str, known: Iterable[Memory]) -> Memory | None:
 
 def says_same(one: str, other: str) -> bool:
     """Whether two facts are the same sentence, or state the same and nothing else."""
-    if _bare(one) == _bare(other):
+    if _strip_signs(one) == _strip_signs(other):
         return True
     first, second = read_claim(one), read_claim(other)
     return first is not None and second is not None and _is_same(first, second)
@@ -202,7 +202,7 @@ def holds_words(content: str, other: str) -> bool:
     That is no proof that it says the same. It tells that a model repeats in its own words what it
     has just been told.
     """
-    first, second = _words(content), _words(other)
+    first, second = _find_words(content), _find_words(other)
     return bool(second) and second <= first
 
 
@@ -211,39 +211,39 @@ def repeats(one: str, other: str) -> bool:
     return holds_words(one, other) or holds_words(other, one)
 
 
-def _bare(content: str) -> str:
+def _strip_signs(content: str) -> str:
     return _NO_WORD.sub("", fold(content))
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
+def _find_words(text: str) -> frozenset[str]:
     plain = fold(text)
     # Chinese has no spaces, so its characters are compared one by one.
     spaced = {term for term in parse_query(plain).terms if not _HAN.search(term)}
-    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _generic()
+    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _find_generic_words()
 
 
 @cache
-def _generic() -> frozenset[str]:
-    """Return the words that facts have whatever they are about."""
+def _find_generic_words() -> frozenset[str]:
+    """Return the generic words, which any fact may have."""
     return find_words("facts", "generic").union(parse_query(join_texts("facts", "generic")).terms)
 
 
-def _claims(known: Iterable[Memory]) -> Iterator[tuple[Memory, Statement]]:
+def _list_claims(known: Iterable[Memory]) -> Iterator[tuple[Memory, Statement]]:
     for memory in known:
         for claim in read_fact(memory.content):
             yield memory, claim
 
 
-def _attribute(claim: Statement) -> tuple[str, str, str]:
-    return claim.slot, claim.subject, claim.kind or slots()[claim.slot].topic_of(claim.value)
+def _find_attribute(claim: Statement) -> tuple[str, str, str]:
+    return claim.slot, claim.subject, claim.kind or slots()[claim.slot].find_topic(claim.value)
 
 
 def _is_same(claim: Statement, statement: Statement) -> bool:
     """Whether a known claim says what a statement says, or in a single slot more than that."""
-    if _attribute(claim) != _attribute(statement) or claim.is_over != statement.is_over:
+    if _find_attribute(claim) != _find_attribute(statement) or claim.is_over != statement.is_over:
         return False
-    if value_key(claim.value) == value_key(statement.value):
+    if make_value_key(claim.value) == make_value_key(statement.value):
         return True
     # "Taipei" said again of somebody in "Da'an, Taipei" is no news; in a slot of many values it may
     # be another.
@@ -258,24 +258,26 @@ def is_implied(claim: Statement, other: Statement) -> bool:
 
 def tells_of_kin(claim: Statement, other: Statement) -> bool:
     """Whether a claim says only that there is somebody, and another one says more about them."""
-    key = _kin_of(claim)
+    key = _find_kin(claim)
     return key is not None and other.subject == key
 
 
-def _kin_of(claim: Statement) -> str | None:
-    """Return the key of whom a claim says no more of than that the user has them: a dog."""
+def _find_kin(claim: Statement) -> str | None:
+    """Return the key of the person or pet that a claim only says exists: a dog."""
     if slots()[claim.slot].introduces != "~value" or claim.subject != USER:
         return None
-    return get_language(claim.language).relations.get(one_spelling(value_key(claim.value)))
+    return get_language(claim.language).relations.get(
+        normalize_spelling(make_value_key(claim.value))
+    )
 
 
 def _is_in_kin(claim: Statement, other: Statement) -> bool:
-    """Whether a claim says only that there is somebody who is known: a dog of two, or its name."""
+    """Whether a claim only says that somebody exists whom another claim implies."""
     if claim.is_over or other.is_over:
         return False
     if tells_of_kin(claim, other):
         return True
-    key = _kin_of(claim)
+    key = _find_kin(claim)
     is_counted = key is not None and (claim.slot, USER) == (other.slot, other.subject)
     return is_counted and describe_kin(other.value, get_language(other.language))[0] == key
 
@@ -284,7 +286,9 @@ def _is_in_allergy(claim: Statement, allergy: Statement) -> bool:
     """Whether a claim avoids what somebody is allergic to."""
     slots_told = (claim.slot, allergy.slot) == ("avoids", "allergy")
     is_of_same = claim.subject == allergy.subject and not (claim.is_over or allergy.is_over)
-    return slots_told and is_of_same and value_key(claim.value) == value_key(allergy.value)
+    return (
+        slots_told and is_of_same and make_value_key(claim.value) == make_value_key(allergy.value)
+    )
 
 
 def _is_in_diet(claim: Statement, diet: Statement) -> bool:
@@ -292,7 +296,7 @@ def _is_in_diet(claim: Statement, diet: Statement) -> bool:
     return (
         (claim.slot, diet.slot, claim.subject) == ("avoids", "diet", diet.subject)
         and not (claim.is_over or diet.is_over)
-        and value_key(claim.value) in avoided_by(value_key(diet.value))
+        and make_value_key(claim.value) in find_avoided(make_value_key(diet.value))
     )
 
 
@@ -305,13 +309,13 @@ def _is_in_slot(claim: Statement, other: Statement) -> bool:
 
 
 def _is_single(statement: Statement) -> bool:
-    """Whether its subject has one value at a time, and it is known which subject that is."""
+    """Whether a slot has one value at a time, and it is known whose it is."""
     subject = statement.subject
-    if slots()[statement.slot].topic_of(statement.value):
+    if slots()[statement.slot].find_topic(statement.value):
         return True
-    if not slots()[statement.slot].single or subject in subject_group("ambiguous"):
+    if not slots()[statement.slot].single or subject in find_subjects("ambiguous"):
         return False
-    return statement.slot != "name" or subject == USER or subject in subject_group("unique")
+    return statement.slot != "name" or subject == USER or subject in find_subjects("unique")
 
 
 def _find_replaced(
@@ -320,7 +324,7 @@ def _find_replaced(
     slot = slots()[statement.slot]
     # A bullet that says more than one thing is never replaced: the rest would be lost with it.
     alone = [one for one in claims if states_only(one[0].content, one[1])]
-    same = [one for one in alone if _attribute(one[1]) == _attribute(statement)]
+    same = [one for one in alone if _find_attribute(one[1]) == _find_attribute(statement)]
     if not _is_single(statement):
         # Of what one may have several of, such as friends, a new one replaces none.
         same = _find_corrected(statement, same)
@@ -340,24 +344,26 @@ def _find_replaced(
 def _find_corrected(
     statement: Statement, same: list[tuple[Memory, Statement]]
 ) -> list[tuple[Memory, Statement]]:
-    """Return which of several facts a correction means: the one it names, or the only one."""
+    """Return the fact that a correction means: the one it names, or the only one."""
     if statement.instead_of:
         return [one for one in same if _is_about(one[1].value, statement.instead_of)]
     return same if statement.is_correction and len(same) == 1 else []
 
 
 def _counts_again(claim: Statement, statement: Statement) -> bool:
-    """Whether a statement says how many there are now of what a claim counts."""
+    """Whether a statement gives the new count of what a claim counts."""
     known, said = _COUNT.fullmatch(claim.value), _COUNT.fullmatch(statement.value)
-    if not known or not said or _attribute(claim) != _attribute(statement):
+    if not known or not said or _find_attribute(claim) != _find_attribute(statement):
         return False
     # "A dog" does not say that there is only one.
-    return said[1].lower() not in {"a", "an"} and value_key(known[2]) == value_key(said[2])
+    return said[1].lower() not in {"a", "an"} and make_value_key(known[2]) == make_value_key(
+        said[2]
+    )
 
 
 def _is_at_another_time(claim: Statement, statement: Statement) -> bool:
     """Whether two habits are the same on other days."""
-    if statement.slot != "habit" or _attribute(claim) != _attribute(statement):
+    if statement.slot != "habit" or _find_attribute(claim) != _find_attribute(statement):
         return False
     for part in get_language(statement.language).correction_parts:
         if part.search(claim.value) and part.search(statement.value):
@@ -368,16 +374,16 @@ def _is_at_another_time(claim: Statement, statement: Statement) -> bool:
 def _find_given_up(
     statement: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> tuple[Memory, ...]:
-    """Return the facts with the value that a statement says is no longer the one."""
+    """Return the facts with the value that a statement says is replaced."""
     old = replace(statement, value=statement.instead_of)
     return _find_ended(old, claims) if statement.instead_of else ()
 
 
 def _contradicts(claim: Statement, statement: Statement, opposite: str | None) -> bool:
     is_opposite = claim.slot == opposite or slots()[claim.slot].opposite == statement.slot
-    is_of_same = (claim.subject, value_key(claim.value)) == (
+    is_of_same = (claim.subject, make_value_key(claim.value)) == (
         statement.subject,
-        value_key(statement.value),
+        make_value_key(statement.value),
     )
     return is_opposite and is_of_same
 
@@ -389,7 +395,7 @@ def _find_ended(
     ended = tuple(
         memory
         for memory, claim in claims
-        if _attribute(claim) == _attribute(statement)
+        if _find_attribute(claim) == _find_attribute(statement)
         # As above: a bullet that says more stays.
         and states_only(memory.content, claim)
         and (not statement.value or _is_about(claim.value, statement.value))
@@ -410,8 +416,10 @@ def _is_about(value: str, named: str) -> bool:
 
 
 def _is_of_kind(value: str, named: str) -> bool:
-    kind = words_of_kind(value_key(named).rpartition(" ")[2])
-    return any(word in kind or word.removesuffix("s") in kind for word in value_key(value).split())
+    kind = find_words_of_kind(make_value_key(named).rpartition(" ")[2])
+    return any(
+        word in kind or word.removesuffix("s") in kind for word in make_value_key(value).split()
+    )
 
 
 def _find_ends(
@@ -436,8 +444,8 @@ def _is_one_of_several(event: Statement, claims: Sequence[tuple[Memory, Statemen
 
 
 def _names_same(claim: Statement, event: Statement) -> bool:
-    named = claim.slot, claim.subject, value_key(claim.value)
-    return named == ("name", event.subject, value_key(event.value))
+    named = claim.slot, claim.subject, make_value_key(claim.value)
+    return named == ("name", event.subject, make_value_key(event.value))
 
 
 def _counts_pets(claim: Statement, event: Statement) -> bool:
@@ -461,12 +469,14 @@ def _find_wed(
 
 
 def _names_spouse(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
-    """Whether a statement calls somebody a spouse who is known as a partner."""
+    """Whether a statement says spouse of somebody who is known as a partner."""
     partners = [
-        one for _, one in claims if one.slot == "name" and one.subject in subject_group("partners")
+        one for _, one in claims if one.slot == "name" and one.subject in find_subjects("partners")
     ]
     is_spouse = (event.slot, event.subject) in {("name", "wife"), ("name", "husband")}
-    return is_spouse and any(value_key(one.value) == value_key(event.value) for one in partners)
+    return is_spouse and any(
+        make_value_key(one.value) == make_value_key(event.value) for one in partners
+    )
 
 
 def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
@@ -477,12 +487,12 @@ def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
 
 
 def _is_of_partner(claim: Statement, _event: Statement) -> bool:
-    return claim.subject in subject_group("partners")
+    return claim.subject in find_subjects("partners")
 
 
 def _is_single_life(claim: Statement, _event: Statement) -> bool:
     is_of_user = claim.slot == "marital" and claim.subject == USER
-    return is_of_user and value_key(claim.value) == "single"
+    return is_of_user and make_value_key(claim.value) == "single"
 
 
 def _is_broken_diet(claim: Statement, event: Statement) -> bool:
@@ -496,7 +506,7 @@ def _is_indulgence(claim: Statement, event: Statement) -> bool:
 
 
 def _is_pregnancy(claim: Statement, _event: Statement) -> bool:
-    return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
+    return claim.slot == "pregnant" and claim.subject in {USER, *find_subjects("partners")}
 
 
 def _is_given_up(claim: Statement, event: Statement) -> bool:
@@ -513,8 +523,8 @@ def _can_end(claim: Statement) -> bool:
 
 
 def _names(event: Statement, claim: Statement) -> bool:
-    """Whether what is over is the value of a claim, its kind (my phone), or of its kind (a car)."""
-    said = value_key(event.value)
+    """Whether an event names the value of a claim, its kind (my phone), or what it is (a car)."""
+    said = make_value_key(event.value)
     return bool(said) and (
         mentions(claim.value, said) or said == claim.kind or _is_of_kind(claim.value, said)
     )
@@ -526,7 +536,7 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
         return False
     if claim.slot in _ROUTINES and fold(event.subject_text) in fold(claim.value):
         return True
-    if subject in subject_group("pets"):
+    if subject in find_subjects("pets"):
         return claim.subject == subject or (claim.slot == "pet" and _is_pet(claim, subject))
     # What the dead were called, and their days, are still remembered.
     is_kept = claim.slot in KEPT_AFTER_DEATH and event.slot != "given_away"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import detect_language, find_languages, get_language
 from turnleaf.core.languages.words import HEAD_CHARS, compile_pattern
-from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.search.terms import fold, simplify, terms
+from turnleaf.core.loading import make_pattern
+from turnleaf.core.search.terms import fold, list_terms, simplify
 
 if TYPE_CHECKING:
     import re
@@ -43,50 +43,52 @@ _MAX_OPENINGS = 5
 _OPENING_CHARS = 80
 
 _SENTENCE_STOPS = ".!。！\n"
-_QUESTION_MARK = lazy_pattern(r"[?？](?=\s|[^\x00-\x7f])")
+_QUESTION_MARK = make_pattern(r"[?？](?=\s|[^\x00-\x7f])")
 _FIRST_CHARS = 200
 _MAX_ENDING = 40
 _MAX_ENDINGS = 5
 _STOPS = " \t\r\n.。!！?？~～…,，;；"
-_ABBREVIATION = lazy_pattern(
+_ABBREVIATION = make_pattern(
     r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z"
 )
 _NOTHING_CHARS = 80
 
-_HAN_RUN = lazy_pattern("[\u3400-\u9fff]+")
-_LATIN_RUN = lazy_pattern("[a-z0-9]+")
-_NOT_WORD = lazy_pattern(r"[\W_]+")
+_HAN_RUN = make_pattern("[\u3400-\u9fff]+")
+_LATIN_RUN = make_pattern("[a-z0-9]+")
+_NOT_WORD = make_pattern(r"[\W_]+")
 
 
 def find_request(text: str) -> Request | None:
-    """Return the wish that a user's message begins with, if it begins with one."""
+    """Return the request to remember or forget that a message begins with, if any."""
     # Simplifying moves no character: what is found in the one text is cut out of the other.
     plain = simplify(text)
-    start = _after_opening(plain)
+    start = _skip_opening(plain)
     told = plain[start:]
     for language in map(get_language, find_languages(_FILE)):
         words = language.requests
         for wish in words.wishes:
             if (match := wish.match(told)) and not _is_story(words, match, told):
                 is_misread = _is_misread(language, text, match)
-                content = "" if is_misread else _content(words, text[start:], wish.action, match)
+                content = (
+                    "" if is_misread else _read_content(words, text[start:], wish.action, match)
+                )
                 return Request(wish.action, content) if content else None
     return None
 
 
 def may_ask(plain: str) -> bool:
-    """Whether a text in Simplified characters has a word in its head that wishes are made of."""
+    """Whether the head of a text in Simplified characters has a word that requests need."""
     # Only a message that begins with a wish is one, so the rest need not be looked at.
     head = plain[:HEAD_CHARS].lower()
-    return any(cue in head for cue in _cues())
+    return any(cue in head for cue in _list_cues())
 
 
 def find_meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
-    """Return the facts that somebody wants forgotten: those that say it, else those about it."""
+    """Return the facts to forget: those that say the words, else those about them."""
     wish = _prepare_wish(fold(wanted))
     facts = [(memory, fold(memory.content)) for memory in memories]
     # Who says a fact word for word means this one alone, and not all that are like it.
-    same = [memory for memory, folded in facts if _bare(folded) == wish.bare]
+    same = [memory for memory, folded in facts if _strip_signs(folded) == wish.bare]
     if same or not (wish.words or wish.runs):
         return same
     literal = [memory for memory, folded in facts if _holds(folded, wish.spoken)]
@@ -94,8 +96,8 @@ def find_meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def is_everything(wanted: str) -> bool:
-    """Whether somebody wants all forgotten that is remembered."""
-    return _of_all("everything").fullmatch(simplify(wanted.strip())) is not None
+    """Whether a request to forget means all facts."""
+    return _match_in_all("everything").fullmatch(simplify(wanted.strip())) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,57 +114,60 @@ class _ForgetWords:
 def _prepare_wish(folded: str) -> _ForgetWords:
     spoken = tuple(map(_mark_words, _list_wordings(folded)))
     return _ForgetWords(
-        _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
+        _strip_signs(folded),
+        spoken,
+        frozenset(_find_words(folded)),
+        (*dict.fromkeys(_find_runs(folded)),),
     )
 
 
 @cache
-def _languages() -> tuple[RequestWords, ...]:
+def _list_languages() -> tuple[RequestWords, ...]:
     return tuple(get_language(name).requests for name in find_languages(_FILE))
 
 
 @cache
-def _cues() -> frozenset[str]:
-    wishes = (wish for words in _languages() for wish in words.wishes)
+def _list_cues() -> frozenset[str]:
+    wishes = (wish for words in _list_languages() for wish in words.wishes)
     return frozenset(cue for wish in wishes for cue in wish.cues)
 
 
 @cache
-def _of_all(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """Return what a pattern is in any language, between two that all share."""
-    either = "|".join(words.pattern(name) for words in _languages())
+def _match_in_all(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Return the pattern of a name in every language, between two that all share."""
+    either = "|".join(words.pattern(name) for words in _list_languages())
     return compile_pattern(f"{before}(?:{either}){after}")
 
 
 @cache
-def _of_facts(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    either = "|".join(words.fact_pattern(name) for words in _languages())
+def _match_fact_words(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    either = "|".join(words.fact_pattern(name) for words in _list_languages())
     return compile_pattern(f"{before}(?:{either}){after}")
 
 
 @cache
-def _function_words() -> frozenset[str]:
-    """Return the words without which a fact is still the one that is meant."""
-    return frozenset(terms(" ".join(words.grammar for words in _languages())))
+def _list_function_words() -> frozenset[str]:
+    """Return the function words, which do not tell one fact from another."""
+    return frozenset(list_terms(" ".join(words.grammar for words in _list_languages())))
 
 
 def _is_story(words: RequestWords, match: re.Match[str], told: str) -> bool:
-    """Whether what sounds like a wish tells of something that happened: 忘記我的傘了."""
+    """Whether what sounds like a request tells of something that happened: 忘記我的傘了."""
     return bool(match.groupdict().get("story")) and told.rstrip(_STOPS).endswith(
         words.text("story_end")
     )
 
 
 def _is_misread(language: Language, text: str, match: re.Match[str]) -> bool:
-    """Whether it is Japanese that only looks like a wish in Chinese: 要記入の書類があります."""
+    """Whether it is Japanese that only looks like a Chinese request: 要記入の書類があります."""
     misread = language.requests.misread
     if not misread or language.markers.has_words(match[0]):
         return False
     return detect_language(text).name in misread
 
 
-def _after_opening(plain: str) -> int:
-    opening = _of_all("opening", f"(?:{_MENTION}|", f"){_AFTER_OPENING}")
+def _skip_opening(plain: str) -> int:
+    opening = _match_in_all("opening", f"(?:{_MENTION}|", f"){_AFTER_OPENING}")
     place = len(plain) - len(plain.lstrip())
     # Openings may follow each other ("hi, please"), but a text of nothing else has to end
     # somewhere.
@@ -173,7 +178,7 @@ def _after_opening(plain: str) -> int:
     return place
 
 
-def _content(words: RequestWords, text: str, action: Action, match: re.Match[str]) -> str:
+def _read_content(words: RequestWords, text: str, action: Action, match: re.Match[str]) -> str:
     groups = match.groupdict()
     rest = _find_content(words, text[match.end() :], action, groups)
     if groups.get("over"):
@@ -186,7 +191,7 @@ def _content(words: RequestWords, text: str, action: Action, match: re.Match[str
 
 
 def _is_clear(action: Action, groups: Mapping[str, str | None]) -> bool:
-    """Whether a question is a wish: "can you remember that …?", not "… my name?"."""
+    """Whether a question is a request: "can you remember that …?", not "… my name?"."""
     return bool(
         action == "forget" or "that" not in groups or groups["that"] or groups.get("please")
     )
@@ -195,30 +200,30 @@ def _is_clear(action: Action, groups: Mapping[str, str | None]) -> bool:
 def _find_content(
     words: RequestWords, text: str, action: Action, groups: Mapping[str, str | None]
 ) -> str:
-    """Return what is told, without the question behind it; nothing when all of it is a question."""
+    """Return what to remember, without a question after it; "" when all of it is a question."""
     is_asked = bool(groups.get("asking"))
     is_clear = _is_clear(action, groups)
     if is_asked and not is_clear:
         return ""
     told = _trim(text)
-    if _is_question(told if _polite_end(text.rstrip(_STOPS)) else text):
+    if _is_question(told if _count_polite_end(text.rstrip(_STOPS)) else text):
         if is_asked:
-            return _drop_pronoun(_without_particle(words, told))
-        text = _without_questions(text)
+            return _drop_pronoun(_drop_particle(words, told))
+        text = _drop_questions(text)
         told = "" if _is_question(text) else _trim(text)
     return "" if not is_asked and _begins_with_question(text) else _drop_pronoun(told)
 
 
-def _without_particle(words: RequestWords, told: str) -> str:
+def _drop_particle(words: RequestWords, told: str) -> str:
     end = words.text("question_end")
     return told[: -len(end)] if end and simplify(told).endswith(end) else told
 
 
-def _without_questions(text: str) -> str:
+def _drop_questions(text: str) -> str:
     for _ in range(_MAX_ENDINGS):
         if not _is_question(text):
             break
-        text = _without_last_sentence(text)
+        text = _drop_last_sentence(text)
     return text
 
 
@@ -228,37 +233,37 @@ def _begins_with_question(text: str) -> bool:
     mark = _QUESTION_MARK.search(head)
     if mark is None or any(stop in head[: mark.start()] for stop in _SENTENCE_STOPS):
         return False
-    return not _polite_end(head[: mark.start()])
+    return not _count_polite_end(head[: mark.start()])
 
 
-def _without_last_sentence(text: str) -> str:
+def _drop_last_sentence(text: str) -> str:
     bare = text.rstrip()
     end = max(bare.rfind(stop, 0, len(bare) - 1) for stop in _SENTENCE_STOPS)
     return text[: end + 1]
 
 
 def _is_question(text: str) -> bool:
-    question = _of_all("question", r"(?:[?？]|", r")\W{0,9}\Z")
+    question = _match_in_all("question", r"(?:[?？]|", r")\W{0,9}\Z")
     # The end is all that can ask, and a pattern that searches a long text for it would be slow.
     return question.search(simplify(text[-_MAX_ENDING:])) is not None
 
 
 def _trim(text: str) -> str:
     for _ in range(_MAX_ENDINGS):
-        text = _without_stops(text)
-        if not (polite := _polite_end(text)):
+        text = _strip_stops(text)
+        if not (polite := _count_polite_end(text)):
             break
         text = text[:-polite]
     return _strip_quotes(text.strip())
 
 
-def _polite_end(text: str) -> int:
+def _count_polite_end(text: str) -> int:
     """Count the characters of the last "please" or 好嗎."""
-    polite = _of_all("polite_end", after=r"\Z").search(simplify(text[-_MAX_ENDING:]))
+    polite = _match_in_all("polite_end", after=r"\Z").search(simplify(text[-_MAX_ENDING:]))
     return len(polite[0]) if polite else 0
 
 
-def _without_stops(text: str) -> str:
+def _strip_stops(text: str) -> str:
     bare = text.rstrip(_STOPS)
     # The stop of "St." or "U.S." belongs to the word.
     is_short = text[len(bare) :].startswith(".") and _ABBREVIATION.search(bare)
@@ -272,26 +277,26 @@ def _strip_quotes(text: str) -> str:
 
 
 def _drop_pronoun(text: str) -> str:
-    """Return what is named; a mere "it" names nothing."""
-    return "" if _of_all("nothing").match(simplify(text[:_NOTHING_CHARS])) else text
+    """Return a text, or "" for a mere "it"."""
+    return "" if _match_in_all("nothing").match(simplify(text[:_NOTHING_CHARS])) else text
 
 
-def _bare(folded: str) -> str:
+def _strip_signs(folded: str) -> str:
     return _NOT_WORD.sub("", folded)
 
 
 def _list_wordings(folded: str) -> Iterator[str]:
-    """Return what the fact may say literally, told by the user or about the user."""
+    """Yield how the fact may say it literally, in the user's words or about the user."""
     text = folded.strip()
     yield text
-    for words in _languages():
+    for words in _list_languages():
         for person, name in words.persons:
             if text.startswith(person):
                 yield name + text.removeprefix(person)
 
 
 def _mark_words(folded: str) -> str:
-    """Mark where words in Latin letters begin and end, so that only whole ones are found."""
+    """Return a text with the edges of Latin words marked, so that only whole ones are found."""
     # With signs that no text has, because \b does not tell a Latin word from a Chinese one beside
     # it.
     return _LATIN_RUN.sub("\x01\\g<0>\x02", folded)
@@ -303,41 +308,41 @@ def _holds(folded: str, spoken: Sequence[str]) -> bool:
 
 
 def _is_about(folded: str, wanted: _ForgetWords) -> bool:
-    """Whether a fact holds every word that says something of what is wanted."""
+    """Whether a fact holds every telling word of what is wanted."""
     # "Forget my name" must not mean the names of everybody else.
-    if wanted.words == {*terms("name")} and not wanted.runs:
-        own_name = _of_facts("owner", after=r"?\s*name\b")
-        return own_name.match(_of_facts("naming").sub(" name ", folded)) is not None
-    return wanted.words <= _words(folded) and _covers(folded, wanted.runs)
+    if wanted.words == {*list_terms("name")} and not wanted.runs:
+        own_name = _match_fact_words("owner", after=r"?\s*name\b")
+        return own_name.match(_match_fact_words("naming").sub(" name ", folded)) is not None
+    return wanted.words <= _find_words(folded) and _covers(folded, wanted.runs)
 
 
-def _words(folded: str) -> set[str]:
-    named = _of_facts("naming").sub(" name ", folded)
-    return {*terms(_HAN_RUN.sub(" ", named))} - _function_words()
+def _find_words(folded: str) -> set[str]:
+    named = _match_fact_words("naming").sub(" name ", folded)
+    return {*list_terms(_HAN_RUN.sub(" ", named))} - _list_function_words()
 
 
-def _runs(folded: str) -> list[str]:
-    runs = _HAN_RUN.findall(_of_facts("naming").sub(" ", folded))
-    return [part for run in runs for part in _of_facts("characters").split(run) if part]
+def _find_runs(folded: str) -> list[str]:
+    runs = _HAN_RUN.findall(_match_fact_words("naming").sub(" ", folded))
+    return [part for run in runs for part in _match_fact_words("characters").split(run) if part]
 
 
 def _covers(folded: str, runs: Sequence[str]) -> bool:
-    """Whether each character of the runs stands in a fact beside one of its neighbours."""
+    """Whether a fact holds each character of the runs beside one of its neighbours there."""
     if not runs:
         return True
     # Also without grammar, so that characters which only a particle keeps apart are neighbours.
-    fact = f"{folded} {_of_facts('characters').sub('', folded)}"
+    fact = f"{folded} {_match_fact_words('characters').sub('', folded)}"
     # A run longer than the fact cannot be covered, and a pasted text would make long work of it.
     if max(map(len, runs)) > len(fact):
         return False
-    known = {*_pairs(fact)}
+    known = {*_list_pairs(fact)}
     return all(_is_covered(run, known) if len(run) > 1 else run in fact for run in runs)
 
 
 def _is_covered(run: str, known: set[str]) -> bool:
-    pairs = [pair in known for pair in _pairs(run)]
+    pairs = [pair in known for pair in _list_pairs(run)]
     return all(map(or_, [False, *pairs], [*pairs, False]))
 
 
-def _pairs(text: str) -> Iterator[str]:
+def _list_pairs(text: str) -> Iterator[str]:
     return map(add, text, text[1:])

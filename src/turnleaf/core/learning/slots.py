@@ -20,8 +20,8 @@ from turnleaf.core.languages.language import (
     get_language,
 )
 from turnleaf.core.languages.words import find_pattern, find_tables, respell
-from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.loading import lazy_pattern, load_data
+from turnleaf.core.learning.speech import normalize_spelling
+from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.terms import fold, simplify
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Slot:
         """Whether it is something that happened, rather than something that holds."""
         return self.category == "events"
 
-    def topic_of(self, value: str) -> str:
-        """Return what a value is about, of which only the newest holds; nothing if it is alone."""
+    def find_topic(self, value: str) -> str:
+        """Return the topic of a value, for which only the newest value holds; "" if it has none."""
         plain = fold(value)
         found = (name for name, words in self.topics.items() if _compile(words).search(plain))
         return next(found, "")
@@ -132,20 +132,20 @@ Names: TypeAlias = "Mapping[str, Bearer]"
 
 
 @cache
-def subject_group(group: str) -> frozenset[str]:
-    """Return the keys of some kind of subjects, such as partners; of no kind, none."""
+def find_subjects(group: str) -> frozenset[str]:
+    """Return the keys of the subjects in a group, such as partners."""
     return frozenset(load_data("learning/subjects.toml").get(group, ()))
 
 
 @cache
-def words_of_kind(kind: str) -> frozenset[str]:
-    """Return what is of a kind without saying so: a Corolla is a car."""
+def find_words_of_kind(kind: str) -> frozenset[str]:
+    """Return the words for things of a kind that do not name it: a Corolla is a car."""
     return frozenset(load_data("learning/subjects.toml")["kinds"].get(kind, ()))
 
 
 @cache
-def avoided_by(diet: str) -> frozenset[str]:
-    """Return what somebody of a diet does not eat or drink anyway."""
+def find_avoided(diet: str) -> frozenset[str]:
+    """Return what a diet excludes: a vegetarian eats no meat."""
     return frozenset(load_data("learning/subjects.toml")["avoided"].get(diet, ()))
 
 
@@ -153,28 +153,28 @@ def avoided_by(diet: str) -> frozenset[str]:
 def slots() -> dict[str, Slot]:
     """Return the table of slots by name."""
     return {
-        name: Slot(name, **{**fields, **_series(fields)})
+        name: Slot(name, **{**fields, **_read_series(fields)})
         for name, fields in load_data("learning/slots.toml").items()
     }
 
 
-def _series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _read_series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(fields.get(name, ())) for name in ("ends", "implied_by")}
 
 
-_SIGNS = lazy_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
-_MIXED = lazy_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
+_SIGNS = make_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
+_MIXED = make_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
 """A maker in Chinese before a model in letters, which people also write in letters."""
 
 
 @lru_cache(maxsize=8192)
-def value_key(value: str) -> str:
-    """Return one key for what is called or written in several ways, in either language."""
+def make_value_key(value: str) -> str:
+    """Return one key for all spellings and names of a value, in either language."""
     words = " ".join(respell("facts", "spellings", _SIGNS.sub("", fold(value))).split())
     articles = find_pattern("facts", "articles", "^")
     while (bare := articles.sub("", words)) != words:
         words = bare
-    concepts = _concepts()
+    concepts = _load_concepts()
     singular = find_pattern("facts", "plural", after=r"\Z").sub("", words)
     # Words that mean the same in both languages meet in one key, so a fact is not known twice.
     if known := concepts.get(words) or concepts.get(singular):
@@ -187,8 +187,8 @@ def value_key(value: str) -> str:
 
 
 def covers(value: str, other: str) -> bool:
-    """Whether a value says what the other one says, or the same with more detail."""
-    first, second = value_key(value), value_key(other)
+    """Whether a value says the same as the other one, perhaps with more detail."""
+    first, second = make_value_key(value), make_value_key(other)
     if first == second:
         return True
     if not first or not second:
@@ -200,10 +200,10 @@ def covers(value: str, other: str) -> bool:
 
 
 def mentions(value: str, named: str) -> bool:
-    """Whether a value holds what is named, in whatever form its words are: run, running."""
+    """Whether a value holds what is named, also in another form: run, running."""
     if not (value.isascii() and named.isascii()):
         return covers(value, named)
-    pairs = ((value_key(value), value_key(named)), (fold(value), fold(named)))
+    pairs = ((make_value_key(value), make_value_key(named)), (fold(value), fold(named)))
     return any(
         bool(second) and {*map(_stem, second.split())} <= {*map(_stem, first.split())}
         for first, second in pairs
@@ -211,18 +211,18 @@ def mentions(value: str, named: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """Return a word without its ending: running, runs and runner meet."""
+    """Return the stem that running, runs and runner share."""
     bare = _ENDING.sub("", word)
     # Running has one n too many for run.
     return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
 
 
-_ENDING = lazy_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
+_ENDING = make_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
 _MIN_HAN = 2
 
 
 @cache
-def _concepts() -> dict[str, str]:
+def _load_concepts() -> dict[str, str]:
     """Return the key of each spelling: 花生 and groundnuts are peanuts."""
     shared = load_data("learning/concepts.toml")["concepts"]
     pairs = chain.from_iterable(table.items() for table in (shared, *find_tables("concepts")))
@@ -230,11 +230,11 @@ def _concepts() -> dict[str, str]:
 
 
 _FILE = "statements.toml"
-_NO_TIME = lazy_pattern(r" ?(?:\(\)|（）)")
+_NO_TIME = make_pattern(r" ?(?:\(\)|（）)")
 
 
 def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
-    """Return the fact that a statement makes, in its language and the script of the message."""
+    """Return the text of a statement's fact, in its language and the script of the message."""
     language = get_language(statement.language)
     words = language.slots[statement.slot]
     template = words.say if statement.subject == USER else words.say_other or words.say
@@ -243,7 +243,7 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
         value=statement.value,
         kind=statement.kind_text or statement.kind,
         subject=statement.subject_text,
-        month=_month_of(statement, said_on),
+        month=_find_month(statement, said_on),
         year=f"{said_on:%Y}",
         **language.agreement(statement.subject),
     )
@@ -256,13 +256,13 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
     return simplify(fact) if detected.is_simplified else fact
 
 
-def category_of(statement: Statement, used: Collection[str] = ()) -> str:
-    """Return the heading under which a fact stands: one that is `used` already, in any language."""
+def choose_category(statement: Statement, used: Collection[str] = ()) -> str:
+    """Return the heading for a statement's fact, preferably one that is `used` already."""
     return _choose_heading(statement.slot, statement.language, used)
 
 
-def heading_of(slot: str, language: str, used: Collection[str] = ()) -> str:
-    """Return the heading for facts of a slot, for text in a language."""
+def choose_heading(slot: str, language: str, used: Collection[str] = ()) -> str:
+    """Return the heading for a fact of a slot that is written in a language."""
     return _choose_heading(slot, choose_language(language, _FILE).name, used)
 
 
@@ -275,10 +275,10 @@ def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
     return next((one for one in headings if one in used), headings[0])
 
 
-def _month_of(statement: Statement, said_on: date) -> str:
-    """Return the month in which something happened, or what was said of when that was."""
+def _find_month(statement: Statement, said_on: date) -> str:
+    """Return the month of an event, or the words that say when it was."""
     ago = get_language(statement.language).ago
-    when = one_spelling(statement.when).lower()
+    when = normalize_spelling(statement.when).lower()
     if when and when not in ago:
         return "" if when == SOME_TIME else statement.when
     unit, count = ago.get(when, ("month", 0))

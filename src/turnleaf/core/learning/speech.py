@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import join_patterns
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ HIDDEN = "\ufffc"
 
 _PLAIN = str.maketrans("’‘“”：？！；，（）～\u3000\xa0\t", "''\"\":?!;,()~   ")
 # A fence that nobody closed reaches to the end of the text.
-_FENCE = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCE = make_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 _PASTED = (
     r"`[^`\n]{1,200}`|<[a-z!/][^<>\n]{0,200}>|https?://[^\s,。]+|[\0\ud800-\udfff]"
     r"|^ *(?:>|\||\$ |# |\+\+\+|---|@@|\[?\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d).*$"
@@ -36,10 +36,10 @@ _PASTED = (
     r"|^.*(?:[{};]|=>|\(\)) *$"
 )
 _NAME = r"(?:(?-i:[A-Z]\w{0,15}(?: [A-Z]\w{0,15})?):(?![/\d])|[\u3400-\u9fff]{1,5}:)"
-_QUOTED = lazy_pattern(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
+_QUOTED = make_pattern(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
 _QUOTES = frozenset('"「『')
-_WHOLE_CLAUSES = lazy_pattern(r"[,。.!?;]|.{25}")
-_SENTENCE_END = lazy_pattern(
+_WHOLE_CLAUSES = make_pattern(r"[,。.!?;]|.{25}")
+_SENTENCE_END = make_pattern(
     r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-hj-z])(?<!(?<![a-z])(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
     re.IGNORECASE,
 )
@@ -54,23 +54,23 @@ class Sentence:
     asks: bool
 
 
-def one_spelling(text: str) -> str:
+def normalize_spelling(text: str) -> str:
     """Return a text in Simplified characters and ASCII punctuation."""
     return simplify(text).translate(_PLAIN)
 
 
-def plain_text(message: str) -> str:
-    """Return a message in one spelling, with what is pasted or quoted in it hidden."""
+def hide_quotations(message: str) -> str:
+    """Return a message in one spelling, with what is pasted or quoted in it blanked."""
     # Nobody states facts at greater length: such a text was pasted.
-    plain = one_spelling(message[:MAX_MESSAGE_CHARS])
+    plain = normalize_spelling(message[:MAX_MESSAGE_CHARS])
     plain = _FENCE.sub(_mask, plain) if "```" in plain else plain
-    plain = _no_speech().sub(_mask, plain)
+    plain = _find_no_speech().sub(_mask, plain)
     # Last: a quotation mark inside of code would hide what the user says after it.
     return _QUOTED.sub(_mask_clauses, plain) if _QUOTES.intersection(plain) else plain
 
 
-def sentences(plain: str) -> Iterator[Sentence]:
-    """Cut a plain text into its sentences; one that is too long to be said is left out."""
+def cut_sentences(plain: str) -> Iterator[Sentence]:
+    """Yield the sentences of a plain text, without overlong ones, which nobody says."""
     start = count = 0
     for end in [*_SENTENCE_END.finditer(plain), None]:
         stop = end.start() if end else len(plain)
@@ -86,8 +86,8 @@ def sentences(plain: str) -> Iterator[Sentence]:
 
 
 @cache
-def _no_speech() -> re.Pattern[str]:
-    """Return what is pasted, or has somebody's name before what they say."""
+def _find_no_speech() -> re.Pattern[str]:
+    """Return the pattern of pasted text, and of lines that begin with a speaker's name."""
     told = rf"^ *(?!{join_patterns('speech', 'label')}){_NAME}.*$"
     return re.compile(f"{_PASTED}|{told}", re.MULTILINE | re.IGNORECASE)
 
@@ -97,6 +97,6 @@ def _mask(part: re.Match[str]) -> str:
 
 
 def _mask_clauses(quoted: re.Match[str]) -> str:
-    """Hide what is quoted, unless it is as short as a name."""
+    """Return a quotation blanked, unless it is as short as a name."""
     # A name in quotation marks is what somebody is called, and no quotation.
     return _mask(quoted) if _WHOLE_CLAUSES.search(quoted[0][1:-1]) else quoted[0]

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from turnleaf.core import markdown
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.learning.recogniser import read_fact
-from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.learning.speech import normalize_spelling
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.ranking import FEW, weigh_word
 from turnleaf.core.search.terms import fold, is_unspaced, parse_query
@@ -41,33 +41,33 @@ SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
 def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
-    """Put a conversation's history before a prompt; without history, only the prompt."""
+    """Return a prompt with a conversation's history before it; without history, only the prompt."""
     if not history:
         return prompt
-    lines = (f"[{_speaker(message)}]: {_speech_of(message)}" for message in history)
-    return f"{block(HISTORY_TAG, lines)}\n\n{prompt}"
+    lines = (f"[{_name_speaker(message)}]: {_write_speech(message)}" for message in history)
+    return f"{wrap_in_tag(HISTORY_TAG, lines)}\n\n{prompt}"
 
 
 def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
-    """Put all memories before a prompt; without memories, only the prompt."""
-    lines = memory_lines(memories)
-    return f"{block(MEMORY_TAG, lines)}\n\n{prompt}" if lines else prompt
+    """Return a prompt with all memories before it; without memories, only the prompt."""
+    lines = write_memory_lines(memories)
+    return f"{wrap_in_tag(MEMORY_TAG, lines)}\n\n{prompt}" if lines else prompt
 
 
-def memory_lines(memories: Iterable[Memory]) -> list[str]:
-    """Return each memory that says something as an item that cannot pose as anything else."""
+def write_memory_lines(memories: Iterable[Memory]) -> list[str]:
+    """Return each memory that is not blank as an escaped list item."""
     told = (memory.content for memory in memories if memory.content.strip())
-    return [f"- {escaping.item(content)}" for content in told]
+    return [f"- {escaping.escape_item(content)}" for content in told]
 
 
 @lru_cache(maxsize=8)
-def page_text(page: str) -> str:
-    """Return a page of facts or notes, on which each fact is safe as an item is."""
-    return rewrite_facts(page, escaping.item)
+def escape_page(page: str) -> str:
+    """Return a page of facts or notes with all of it escaped, each fact as a list item."""
+    return rewrite_facts(page, escaping.escape_item)
 
 
 def rewrite_facts(page: str, rewrite: Callable[[str], str]) -> str:
-    """Return a page with each fact rewritten, and all else as it stands, safe as a passage is.
+    """Return a page with each fact rewritten, escaped as a passage.
 
     Headings below which nothing stands are left out: a category whose facts were forgotten would
     still say that there were some.
@@ -81,11 +81,11 @@ def rewrite_facts(page: str, rewrite: Callable[[str], str]) -> str:
         lines[fact.start + 1 : fact.end] = [""] * (fact.end - fact.start - 1)
     # Once more over the whole page: a tag may be split over two neighbouring facts, or stand in
     # prose.
-    return escaping.passage("".join(lines))
+    return escaping.escape_passage("".join(lines))
 
 
 def _find_empty_headings(lines: Sequence[str], headings: Sequence[int]) -> Iterator[int]:
-    """Go over the headings, but titles of a page, that have neither text nor such headings."""
+    """Yield the headings below which there is nothing; the title of the page is none of them."""
     end, level_below = len(lines), 0
     # From the bottom up: a heading is also empty if all headings below it are.
     for at in reversed(headings):
@@ -99,47 +99,47 @@ def _find_empty_headings(lines: Sequence[str], headings: Sequence[int]) -> Itera
         end = at
 
 
-def history_message(message: Message) -> Message:
-    """Return a message of a history as a model may be told it, whoever wrote it."""
+def escape_message(message: Message) -> Message:
+    """Return a message of a history with its text escaped, whoever wrote it."""
     content = message.content
     # In a channel the history holds what other people wrote, so it is no safer than a document.
     if isinstance(content, str):
-        said = escaping.speech(content)
+        said = escaping.escape_speech(content)
         return message if said == content else replace(message, content=said)
     if content is None:
         return message
-    return replace(message, content=[_part(part) for part in content])
+    return replace(message, content=[_escape_part(part) for part in content])
 
 
-def _part(part: Part) -> Part:
+def _escape_part(part: Part) -> Part:
     text = part.get("text")
-    return {**part, "text": escaping.speech(text)} if isinstance(text, str) else part
+    return {**part, "text": escaping.escape_speech(text)} if isinstance(text, str) else part
 
 
-def block(tag: str, lines: Iterable[str]) -> str:
-    """Put lines between a tag's beginning and its end."""
+def wrap_in_tag(tag: str, lines: Iterable[str]) -> str:
+    """Return lines between an opening and a closing tag."""
     body = "\n".join(lines)
     return f"<{tag}>\n{body}\n</{tag}>"
 
 
-def _speaker(message: Message) -> str:
+def _name_speaker(message: Message) -> str:
     return SPEAKERS.get(message.role, "System")
 
 
-def _speech_of(message: Message) -> str:
+def _write_speech(message: Message) -> str:
     text = message.text
     if message.tool_calls and not text:
         names = (str(call.get("function", {}).get("name", "")) for call in message.tool_calls)
         text = f"(called {', '.join(filter(None, names)) or 'a tool'})"
-    return escaping.speech(text)
+    return escaping.escape_speech(text)
 
 
 MANNER = "manner"
 """The slot of what the user says about how to be answered."""
 MANNER_HEADING = "## How the user wants to be answered"
 # An id that somebody wrote into the file by hand may hold anything.
-_PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
-_STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+_PLAIN_ID = make_pattern(r"[A-Za-z0-9_-]{1,40}+")
+_STAMP = make_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
 # A stamp is looked for at the very end only: `\s*+` tried at each of many spaces is quadratic.
 _STAMP_CHARS = 100
 
@@ -157,21 +157,21 @@ PLAIN_FORM = FactForm()
 
 # A page may have thousands of facts, and each is rendered for counting and again for the prompt.
 @lru_cache(maxsize=16_384)
-def fact_text(memory: Memory, form: FactForm) -> str:
-    """Return a fact with its stamp; from one prompt to the next most stay the same."""
-    return f"{escaping.stamped_item(memory.content)} {_stamp(memory, form)}"
+def write_fact_text(memory: Memory, form: FactForm) -> str:
+    """Return a fact, escaped, with the stamp of its day and id."""
+    return f"{escaping.escape_stamped_item(memory.content)} {_write_stamp(memory, form)}"
 
 
-def fact_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
-    """Return facts as the items of a list, those on how to answer last, under a heading."""
+def write_fact_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+    """Return facts as list items; those on how to answer come last, under a heading."""
     told = [memory for memory in memories if memory.content.strip()]
-    others = [f"- {fact_text(one, form)}" for one in told if not is_manner(one)]
-    return [*others, *manner_lines(told, form)]
+    others = [f"- {write_fact_text(one, form)}" for one in told if not is_manner(one)]
+    return [*others, *write_manner_lines(told, form)]
 
 
-def manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+def write_manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
     """Return the facts on how to answer under their heading, if there are any."""
-    wishes = [f"- {fact_text(one, form)}" for one in memories if is_manner(one)]
+    wishes = [f"- {write_fact_text(one, form)}" for one in memories if is_manner(one)]
     return [MANNER_HEADING, *wishes] if wishes else []
 
 
@@ -182,21 +182,21 @@ def is_manner(memory: Memory) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _states_manner(content: str) -> bool:
-    plain = one_spelling(content).lower()
+    plain = normalize_spelling(content).lower()
     # Reading is slow beside looking for a word, and a page may have thousands of facts.
-    is_likely = any(cue in plain for cue in _manner_cues())
+    is_likely = any(cue in plain for cue in _list_manner_cues())
     return is_likely and any(one.slot == MANNER for one in read_fact(content))
 
 
 @cache
-def _manner_cues() -> tuple[str, ...]:
+def _list_manner_cues() -> tuple[str, ...]:
     languages = map(get_language, find_languages("statements.toml"))
     return tuple(cue for one in languages for cue in one.slots[MANNER].cues)
 
 
 @lru_cache(maxsize=8)
-def stamped_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
-    """Return the page of some facts, each with its stamp, and all else as it stands.
+def stamp_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
+    """Return a page with a stamp after each of its facts.
 
     The page has no ids, so a fact is known by what it says, and equal ones by their order. One
     that is not known has no stamp, and can look like none either.
@@ -207,26 +207,28 @@ def stamped_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
 
     def rewrite(content: str) -> str:
         same = known[content]
-        return fact_text(same.popleft(), form) if same else escaping.stamped_item(content)
+        return (
+            write_fact_text(same.popleft(), form) if same else escaping.escape_stamped_item(content)
+        )
 
     return rewrite_facts(page, rewrite)
 
 
-def without_stamp(text: str, ids: Collection[str]) -> str:
-    """Return a fact that a model copied from a prompt without the stamp that stood after it."""
+def strip_stamp(text: str, ids: Collection[str]) -> str:
+    """Return a fact that a model copied from a prompt without its stamp."""
     # A model that copies a fact into a tool call copies its stamp too. Only one with an id from the
     # prompt is taken off: what else looks like a stamp is the text's own.
     stamp = _STAMP.search(text, max(0, len(text) - _STAMP_CHARS))
     return text[: stamp.start()] if stamp and stamp["id"] in ids else text
 
 
-def _stamp(memory: Memory, form: FactForm) -> str:
+def _write_stamp(memory: Memory, form: FactForm) -> str:
     # An id that a hand wrote into the file could pose as anything, so it is not shown at all.
     shown = form.has_ids and _PLAIN_ID.fullmatch(memory.id)
-    return f"[{_day(memory.updated_at, form.zone)}{f' {memory.id}' if shown else ''}]"
+    return f"[{_write_day(memory.updated_at, form.zone)}{f' {memory.id}' if shown else ''}]"
 
 
-def _day(moment: datetime, zone: tzinfo) -> str:
+def _write_day(moment: datetime, zone: tzinfo) -> str:
     try:
         return moment.astimezone(zone).date().isoformat()
     # A day at either end of the calendar does not exist in every zone.
@@ -239,7 +241,7 @@ END_CHARS = 500
 _COMMON_SHARE = 1 / 10
 """A word that more than one in so many facts hold says too little to be looked for."""
 # What is longer than any ending of a word: what begins like it is another one.
-_LONGER = lazy_pattern("[a-z0-9]{5}")
+_LONGER = make_pattern("[a-z0-9]{5}")
 _BETWEEN = "\0"
 
 # To fold ten thousand facts takes most of the time, and from turn to turn they stay the same.
@@ -270,13 +272,13 @@ class FactRanking:
 
 
 def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:
-    """Return how much of the question each fact holds that holds any of it."""
+    """Return, for each fact that shares words with the question, how much they weigh."""
     # One search over one text is far cheaper than ten thousand. A fact with the separator in it
     # would shift all that follow, so it loses it.
     folded = _fold(_BETWEEN.join(fact.content.replace(_BETWEEN, " ") for fact in facts))
     starts = [0, *accumulate(len(line) + 1 for line in folded.split(_BETWEEN))]
     shares: dict[str, float] = {}
-    for term in parse_query(ends_of(question)).terms[:MOST_TERMS]:
+    for term in parse_query(cut_to_ends(question)).terms[:MOST_TERMS]:
         spelt = _spell(term)
         if sum(map(folded.count, spelt)) > max(FEW, int(len(facts) * _COMMON_SHARE)):
             continue
@@ -289,13 +291,13 @@ def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:
 
 
 def _spell(term: str) -> tuple[str, ...]:
-    """Return how words begin that have a stem: the one of "key" and "keys" is "kei"."""
+    """Return how the words of a stem begin: "kei" is the stem of "key" and "keys"."""
     is_altered = term.isascii() and term.endswith("i") and len(term) > 1
     return (term, f"{term[:-1]}y") if is_altered else (term,)
 
 
 def _find(start: str, text: str) -> Iterator[int]:
-    """Go over the places where a word begins so, or where a script without spaces has it."""
+    """Yield where a word begins so; in a script without spaces, wherever it occurs."""
     place = text.find(start)
     while place >= 0:
         end = place + len(start)
@@ -309,8 +311,8 @@ def _is_letter(char: str) -> bool:
     return char.isalnum() and not is_unspaced(char)
 
 
-def ends_of(question: str) -> str:
-    """Return a question, or of a pasted text the end, which mostly asks, and the beginning."""
+def cut_to_ends(question: str) -> str:
+    """Return a question, of a long text only the end and the beginning."""
     if len(question) <= 2 * END_CHARS:
         return question
     # The end comes first because only so many terms are used, and the end is what mostly asks.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import is_unspaced, parse_query
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ reads the answer: put none where you use nothing, and never speak of them."""
 
 _ID = "[A-Za-z0-9_-]{1,40}"
 _BETWEEN = "[ ,;，、；]{1,3}"
-_MARK = lazy_pattern(rf"[ \t]?[\[【]#({_ID}(?:{_BETWEEN}#?{_ID}){{0,9}})[\]】]")
-_BEGUN_MARK = lazy_pattern(rf"[ \t]?(?:[\[【](?:#(?:{_ID}(?:{_BETWEEN}#?(?:{_ID})?){{0,9}})?)?)?\Z")
-_OWN_ID = lazy_pattern(r"p\d{1,3}|(?=[a-z]{0,9}\d)[b-df-hj-np-tv-z2-9]{10}")
+_MARK = make_pattern(rf"[ \t]?[\[【]#({_ID}(?:{_BETWEEN}#?{_ID}){{0,9}})[\]】]")
+_BEGUN_MARK = make_pattern(rf"[ \t]?(?:[\[【](?:#(?:{_ID}(?:{_BETWEEN}#?(?:{_ID})?){{0,9}})?)?)?\Z")
+_OWN_ID = make_pattern(r"p\d{1,3}|(?=[a-z]{0,9}\d)[b-df-hj-np-tv-z2-9]{10}")
 """What an id of ours looks like: a model also marks what was never there."""
-_SPLIT_IDS = lazy_pattern(r"[ ,;，、；#]+")
+_SPLIT_IDS = make_pattern(r"[ ,;，、；#]+")
 # Longer than ten ids of 40 characters with what stands between them, so that no mark is held back
 # too short and shown by half.
 _LONGEST_MARK = 480
-_STOP = lazy_pattern(r"[。！？!?\n]|\.(?=\s|\Z)")
+_STOP = make_pattern(r"[。！？!?\n]|\.(?=\s|\Z)")
 _TRAILING = " \t\n.。！？!?"
 _SENTENCE_CHARS = 1_000
 _SURE = 2
@@ -109,7 +109,8 @@ def find_cited(answer: str, marks: Sequence[Mark], sources: Mapping[str, str]) -
         mark.id
         for mark in marks
         # Models mark wrongly, and a wrong citation is worse than a missing one.
-        if mark.id in sources and has_in_common(_sentence_at(answer, mark.place), sources[mark.id])
+        if mark.id in sources
+        and has_in_common(_find_sentence(answer, mark.place), sources[mark.id])
     )
     return tuple(dict.fromkeys(cited))
 
@@ -121,13 +122,13 @@ def find_quoted(answer: str, sources: Mapping[str, str]) -> tuple[str, ...]:
 
 def has_in_common(sentence: str, source: str) -> bool:
     """Whether a sentence shares names, numbers or telling words with a source."""
-    said, known = _telling_words(sentence), _telling_words(source)
+    said, known = _find_telling_words(sentence), _find_telling_words(source)
     shared = len(said & known)
     fewer = min(len(said), len(known))
     return shared >= _SURE or (shared > 0 and shared >= _LEAST_SHARE * fewer)
 
 
-def _sentence_at(answer: str, place: int) -> str:
+def _find_sentence(answer: str, place: int) -> str:
     """Return the sentence that a mark stands in or after."""
     near = answer[max(0, place - _SENTENCE_CHARS) : place]
     said = near.rstrip(_TRAILING)
@@ -140,6 +141,6 @@ def _sentence_at(answer: str, place: int) -> str:
     return said[start:] + rest[: stop.start() if stop else len(rest)]
 
 
-def _telling_words(text: str) -> set[str]:
+def _find_telling_words(text: str) -> set[str]:
     """Return words, numbers and pairs of characters; a single character may be part of any word."""
     return {term for term in parse_query(text).terms if len(term) > 1 or not is_unspaced(term)}

@@ -26,17 +26,23 @@ from turnleaf.core.prompt.builders import (
     PLAIN_FORM,
     FactForm,
     FactRanking,
-    block,
     build_prompt_with_history,
-    fact_lines,
-    fact_text,
-    history_message,
-    manner_lines,
-    page_text,
-    stamped_page,
+    escape_message,
+    escape_page,
+    stamp_page,
+    wrap_in_tag,
+    write_fact_lines,
+    write_fact_text,
+    write_manner_lines,
 )
-from turnleaf.core.prompt.context import NAME_CHARS, ContextRoom, context_lines, is_said, shorten
-from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, estimate, message_tokens
+from turnleaf.core.prompt.context import (
+    NAME_CHARS,
+    ContextRoom,
+    is_said,
+    shorten,
+    write_context_lines,
+)
+from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, count_message_tokens, estimate
 from turnleaf.core.window import newest_within
 
 if TYPE_CHECKING:
@@ -183,7 +189,7 @@ class PromptComposer:
         documents: Sequence[Document] = (),
         notes: Sequence[str] = (),
     ) -> Prompt:
-        """Put a turn together; `explain` then tells what went into it.
+        """Return the prompt for a turn; `explain` then returns what went into it.
 
         `page` is the memory's file as a person reads it, with its headings and prose. `scores`
         says how near facts are to the message, by their ids; without it their words decide.
@@ -196,14 +202,14 @@ class PromptComposer:
             tuple(hits),
             tuple(history),
             tuple(documents),
-            tuple(map(_shortened_note, notes)),
+            tuple(map(_shorten_note, notes)),
         )
         turn, prompt = self._fit(whole)
         self._explanation = Explanation(
-            self._sections(turn),
+            self._list_sections(turn),
             turn.found,
             tuple(memory.id for memory in turn.remembered.facts),
-            _left_out(whole, turn),
+            _describe_left_out(whole, turn),
         )
         return prompt
 
@@ -213,11 +219,11 @@ class PromptComposer:
 
     @property
     def _is_spent(self) -> bool:
-        """Whether the system prompt takes all the room; the user must be heard all the same."""
+        """Whether the system prompt takes all the room; the message goes in all the same."""
         return self._count(self._system_prompt) >= self._max_tokens
 
     def _fit(self, whole: PromptTurn) -> tuple[PromptTurn, Prompt]:
-        """Compose within the budget; where it is tiny, notes give way too."""
+        """Return what fits the budget, and the prompt; in a tiny budget notes give way too."""
         turn, prompt, excess = self._attempt(whole, is_told=True)
         if excess > 0 and not self._is_spent:
             # To say what was left out takes room as well; in a tiny budget that gives way before
@@ -228,107 +234,111 @@ class PromptComposer:
         return turn, prompt
 
     def _attempt(self, whole: PromptTurn, *, is_told: bool) -> tuple[PromptTurn, Prompt, int]:
-        """Leave out more and more until the prompt is short enough, or nothing is left."""
+        """Shrink the prompt until it is short enough or nothing is left; return its excess too."""
         limit = 0 if self._is_spent else self._max_tokens
         while True:
-            turn = self._within(whole, limit)
+            turn = self._fit_within(whole, limit)
             if is_told:
-                turn = replace(turn, notes=(*whole.notes, *_left_out(whole, turn)))
-            prompt = self._prompt(whole, turn)
-            excess = self._excess(turn, prompt)
+                turn = replace(turn, notes=(*whole.notes, *_describe_left_out(whole, turn)))
+            prompt = self._make_prompt(whole, turn)
+            excess = self._count_excess(turn, prompt)
             if excess <= 0 or limit <= 0:
                 return turn, prompt, excess
             # What is joined counts a little more than its parts, so go down by more.
             limit -= excess + JOIN_TOKENS
 
-    def _prompt(self, whole: PromptTurn, turn: PromptTurn) -> Prompt:
+    def _make_prompt(self, whole: PromptTurn, turn: PromptTurn) -> Prompt:
         return Prompt(
-            system=_join_parts(self._system_prompt, _memory_section(turn.remembered)),
+            system=_join_parts(self._system_prompt, _write_memory_section(turn.remembered)),
             messages=(
-                *map(history_message, turn.history),
+                *map(escape_message, turn.history),
                 # What changes with every message stands here and not in the system prompt, which
                 # has to stay the same to the byte for a provider's prompt cache.
-                Message("user", _join_parts(_context_section(turn), turn.message)),
+                Message("user", _join_parts(_write_context_section(turn), turn.message)),
             ),
             instructions=self._system_prompt,
-            text=_as_text(turn),
+            text=_join_as_text(turn),
             # The whole message and all hits: who answers without a model is bound by no budget.
             question=whole.message,
             found=whole.found,
         )
 
-    def _excess(self, turn: PromptTurn, prompt: Prompt) -> int:
+    def _count_excess(self, turn: PromptTurn, prompt: Prompt) -> int:
         """Return by how many tokens a prompt is too long, in whichever of its forms is longer."""
-        total = sum(section.tokens for section in self._sections(turn))
+        total = sum(section.tokens for section in self._list_sections(turn))
         slack = (4 + len(turn.history)) * 2 * JOIN_TOKENS
         # Counting the joined forms is slow. Far enough below the budget the sum of the parts will
         # do.
         if total + slack <= self._max_tokens:
             return 0
         count = self._count_new
-        as_messages = sum(message_tokens(one, count) for one in prompt.messages)
+        as_messages = sum(count_message_tokens(one, count) for one in prompt.messages)
         as_text = count(prompt.instructions) + count(prompt.text)
         # Models behind an API get the messages, the `claude` program gets the text: both have to
         # fit.
         return max(total, count(prompt.system) + as_messages, as_text) - self._max_tokens
 
-    def _within(self, turn: PromptTurn, limit: int) -> PromptTurn:
+    def _fit_within(self, turn: PromptTurn, limit: int) -> PromptTurn:
         turn = replace(turn, message=self._shorten_message(turn, limit))
         turn = replace(turn, documents=self._fit_documents(turn, limit))
-        room = limit - self._fixed_tokens(turn)
+        room = limit - self._count_fixed(turn)
         kept_free = int(max(room, 0) * FOUND_SHARE) if turn.found else 0
-        remembered = self._fitting(turn, room, kept_free)
-        room -= self._count(_memory_section(remembered))
+        remembered = self._fit_memory(turn, room, kept_free)
+        room -= self._count(_write_memory_section(remembered))
         # All facts have room, so none has to come back as a passage.
         if len(remembered.facts) == len(turn.remembered.facts):
             kept_free = 0
-        history = tuple(newest_within(turn.history, max(room - kept_free, 0), self._cost))
+        history = tuple(newest_within(turn.history, max(room - kept_free, 0), self._count_message))
         # The frame around the passages costs tokens even before the first of them.
-        room -= sum(map(self._cost, history)) + self._count(_found_frame(()))
-        hits = _not_yet_said(turn.found, remembered, history)
+        room -= sum(map(self._count_message, history)) + self._count(_frame_found(()))
+        hits = _drop_said(turn.found, remembered, history)
         shown = (shorten(hit, turn.message) for hit in hits)
-        found = tuple(takewhile(ContextRoom(room, self._count).takes, shown))
+        found = tuple(takewhile(ContextRoom(room, self._count).take, shown))
         return replace(turn, remembered=remembered, history=history, found=found)
 
     def _shorten_message(self, turn: PromptTurn, limit: int) -> str:
         """Return the message, without its middle if it does not fit by itself."""
         alone = replace(turn, found=(), documents=())
-        room = max(limit - self._fixed_tokens(alone) + self._count(turn.message), 0)
+        room = max(limit - self._count_fixed(alone) + self._count(turn.message), 0)
         room = self._max_tokens if self._is_spent else room
         total = self._count(turn.message)
         if total <= room:
             return turn.message
         room = int(room * MESSAGE_SHARE)
-        inside = room - self._count(_gap(total))
+        inside = room - self._count(_write_gap(total))
         if inside < FEWEST_TOKENS:
-            return turn.message[: self._fitting_chars(turn.message, room, self._count)[0]]
+            return turn.message[: self._count_fitting_chars(turn.message, room, self._count)[0]]
         # A pasted text mostly names its topic at the beginning and asks at the end.
-        head, before = self._fitting_chars(turn.message, inside * 2 // 3, self._count)
+        head, before = self._count_fitting_chars(turn.message, inside * 2 // 3, self._count)
         rest = turn.message[head:]
-        tail, after = self._fitting_chars(rest, inside - before, self._count, is_end=True)
-        return f"{turn.message[:head]}{_gap(total - before - after)}{rest[len(rest) - tail :]}"
+        tail, after = self._count_fitting_chars(rest, inside - before, self._count, is_end=True)
+        return (
+            f"{turn.message[:head]}{_write_gap(total - before - after)}{rest[len(rest) - tail :]}"
+        )
 
     def _fit_documents(self, turn: PromptTurn, limit: int) -> tuple[Document, ...]:
-        """Cut documents at their end to what they may take together; a short one stays whole."""
-        room = limit - self._fixed_tokens(replace(turn, documents=()))
+        """Return the documents, cut at their end to the room for all; a short one stays whole."""
+        room = limit - self._count_fixed(replace(turn, documents=()))
         # Without this bound a long document would push out the whole memory.
         room = max(0, min(room, int(limit * DOCUMENTS_SHARE)))
         cut = [self._cut(one, room) for one in turn.documents]
         sizes = [size for _, size in cut]
         if sum(sizes) > room:
-            shares = zip(turn.documents, _shares(sizes, room), strict=True)
+            shares = zip(turn.documents, _divide_room(sizes, room), strict=True)
             cut = [self._cut(one, share) for one, share in shares]
         return tuple(one for one, size in cut if size)
 
     def _cut(self, document: Document, room: int) -> tuple[Document, int]:
-        """Return as much of a document as there is room for, and its tokens: none if it is gone."""
-        frame = self._count(_document(replace(document, text=""))) + self._count(_end_of(document))
-        chars, tokens = self._fitting_chars(document.text, room - frame, self._quoted_tokens)
+        """Return as much of a document as there is room for, and its tokens; 0 if none is."""
+        frame = self._count(_write_document(replace(document, text=""))) + self._count(
+            _name_end(document)
+        )
+        chars, tokens = self._count_fitting_chars(document.text, room - frame, self._count_quoted)
         text = document.text[:chars]
         is_gone = frame > room or bool(document.text and not text)
         return replace(document, text=text), 0 if is_gone else frame + tokens
 
-    def _fitting_chars(
+    def _count_fitting_chars(
         self, text: str, room: int, cost: Count, *, is_end: bool = False
     ) -> tuple[int, int]:
         """Return how much of a text's beginning or end has room, and its tokens.
@@ -347,42 +357,42 @@ class PromptComposer:
                 step //= 2
         return chars, tokens
 
-    def _quoted_tokens(self, piece: str) -> int:
+    def _count_quoted(self, piece: str) -> int:
         # Escaping makes a text longer, so what counts is the text as it will stand in the prompt.
-        return self._count(escaping.passage(piece))
+        return self._count(escaping.escape_passage(piece))
 
-    def _fixed_tokens(self, turn: PromptTurn) -> int:
+    def _count_fixed(self, turn: PromptTurn) -> int:
         return (
             self._count(self._system_prompt)
-            + self._context_tokens(replace(turn, found=()))
+            + self._count_context(replace(turn, found=()))
             + self._count(turn.message)
             + MESSAGE_TOKENS
             + ROLE_TOKENS
         )
 
-    def _context_tokens(self, turn: PromptTurn) -> int:
-        documents = sum(self._count(_document(one)) for one in turn.documents)
-        return documents + self._count(_context_section(replace(turn, documents=())))
+    def _count_context(self, turn: PromptTurn) -> int:
+        documents = sum(self._count(_write_document(one)) for one in turn.documents)
+        return documents + self._count(_write_context_section(replace(turn, documents=())))
 
-    def _cost(self, message: Message) -> int:
-        return message_tokens(history_message(message), self._count)
+    def _count_message(self, message: Message) -> int:
+        return count_message_tokens(escape_message(message), self._count)
 
-    def _fitting(self, turn: PromptTurn, room: int, kept_free: int) -> MemoryPart:
-        """Leave out headings and prose, and then the facts that are furthest from the message."""
+    def _fit_memory(self, turn: PromptTurn, room: int, kept_free: int) -> MemoryPart:
+        """Return the memory without headings and prose, then without the least relevant facts."""
         remembered = turn.remembered
         # To render ten thousand facts only to see that they do not fit would be wasted on every
         # turn.
         may_fit = len(remembered.facts) * FACT_TOKENS <= room
         for whole in (remembered, replace(remembered, page="")) if may_fit else ():
-            if self._count(_memory_section(whole)) <= room:
+            if self._count(_write_memory_section(whole)) <= room:
                 return whole
-        kept = self._nearest(turn, room - kept_free - self._count(_memory_frame(())))
+        kept = self._choose_facts(turn, room - kept_free - self._count(_frame_memory(())))
         # The order stays that of the page, whatever decided which facts stay.
         facts = tuple(fact for fact in remembered.facts if fact.id in kept)
         return replace(remembered, facts=facts, page="")
 
-    def _nearest(self, turn: PromptTurn, room: int) -> set[str]:
-        """Return the ids of the facts that have room, the first of the ranking before others."""
+    def _choose_facts(self, turn: PromptTurn, room: int) -> set[str]:
+        """Return the ids of the facts that there is room for, in the order of the ranking."""
         order, form = turn.ranking.order, turn.remembered.form
         if any(fact.slot == MANNER for fact in order):
             room -= self._count(f"{MANNER_HEADING}\n")
@@ -393,7 +403,7 @@ class PromptComposer:
             # nobody.
             if room < FACT_TOKENS or refused >= MOST_REFUSED:
                 break
-            cost = self._count_new(f"- {fact_text(fact, form)}\n")
+            cost = self._count_new(f"- {write_fact_text(fact, form)}\n")
             refused += cost > room
             if cost <= room:
                 kept.add(fact.id)
@@ -401,23 +411,23 @@ class PromptComposer:
         return kept
 
     def _count_new(self, text: str) -> int:
-        """Count a text that is one of many, which must not fill the cache."""
+        """Count the tokens of a text that is one of many, past the cache."""
         # A thousand facts would push everything else out of the cache.
         return estimate(text) if self._count is _estimated else self._count(text)
 
-    def _sections(self, turn: PromptTurn) -> tuple[Section, ...]:
+    def _list_sections(self, turn: PromptTurn) -> tuple[Section, ...]:
         parts = {
             "System prompt": self._count(self._system_prompt),
-            MEMORY_SECTION: self._count(_memory_section(turn.remembered)),
-            "Relevant Past Context" if turn.found else "Notes": self._context_tokens(turn),
-            "History": sum(map(self._cost, turn.history)),
+            MEMORY_SECTION: self._count(_write_memory_section(turn.remembered)),
+            "Relevant Past Context" if turn.found else "Notes": self._count_context(turn),
+            "History": sum(map(self._count_message, turn.history)),
             "Message": self._count(turn.message),
         }
         return tuple(Section(name, tokens) for name, tokens in parts.items() if tokens)
 
 
-def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """Share evenly, and share out what the small ones do not need by the others' excess."""
+def _divide_room(sizes: Sequence[int], room: int) -> list[int]:
+    """Return an even share for each; what small ones do not need goes to the others."""
     share = room // len(sizes)
     excess = [max(size - share, 0) for size in sizes]
     left = room - sum(min(size, share) for size in sizes)
@@ -427,10 +437,10 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
     ]
 
 
-def _not_yet_said(
+def _drop_said(
     hits: Sequence[Hit], remembered: MemoryPart, history: Sequence[Message]
 ) -> list[Hit]:
-    """Leave out what is in the prompt anyway."""
+    """Return the hits that the prompt does not have as a fact or message anyway."""
     facts = remembered.facts
     # Prose has no id. While the page is in the prompt, so is all of its prose.
     known = {memory.id for memory in facts} | ({None, ""} if remembered.page else set())
@@ -442,9 +452,9 @@ def _not_yet_said(
     ]
 
 
-def _left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
-    """Return what gave way; a fact that came back as something found did not."""
-    found = _not_yet_said(whole.found, turn.remembered, turn.history)
+def _describe_left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
+    """Return a note on what gave way, if anything did."""
+    found = _drop_said(whole.found, turn.remembered, turn.history)
     # A fact that gave way and came back as a passage is in the prompt after all.
     there = {memory.id for memory in turn.remembered.facts} | {hit.id for hit in turn.found}
     counts = {
@@ -455,17 +465,17 @@ def _left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
     told = [f"{count} {what}" for what, count in counts.items() if count]
     if whole.remembered.page and not turn.remembered.page:
         told.append("the headings and notes beside the remembered facts")
-    told += _cut_documents(whole, turn)
+    told += _describe_cut_documents(whole, turn)
     if turn.message == whole.message:
         return (f"{LEFT_OUT}: {', '.join(told)}.",) if told else ()
     told.insert(0, "the middle of the message")
     return (f"{LEFT_OUT}: {', '.join(told)}. The setting promptMaxTokens says how long it may be.",)
 
 
-def _cut_documents(whole: PromptTurn, turn: PromptTurn) -> list[str]:
+def _describe_cut_documents(whole: PromptTurn, turn: PromptTurn) -> list[str]:
     stayed, names = set(turn.documents), {one.name for one in turn.documents}
     cut = [
-        _end_of(one) if one.name in names else _title(one)
+        _name_end(one) if one.name in names else _make_title(one)
         for one in whole.documents
         if one not in stayed
     ]
@@ -473,53 +483,53 @@ def _cut_documents(whole: PromptTurn, turn: PromptTurn) -> list[str]:
     return [*cut[:MOST_NAMED], f"{more} more documents"] if more > 0 else cut
 
 
-def _gap(tokens: int) -> str:
-    """Return what stands for a middle that was left out, with two digits of its length."""
+def _write_gap(tokens: int) -> str:
+    """Return the mark for an omitted middle, with its tokens to two digits."""
     about = round(tokens, 2 - len(str(tokens)))
     return f"\n\n[… about {about:,} tokens left out …]\n\n"
 
 
-def _shortened_note(note: str) -> str:
+def _shorten_note(note: str) -> str:
     if len(note) <= NOTE_CHARS:
         return note
     return f"{note[: NOTE_CHARS * 2 // 3]} … {note[-NOTE_CHARS // 3 :]}"
 
 
-def _end_of(document: Document) -> str:
-    return f"the end of {_title(document)}"
+def _name_end(document: Document) -> str:
+    return f"the end of {_make_title(document)}"
 
 
-def _title(document: Document) -> str:
+def _make_title(document: Document) -> str:
     return " ".join(document.name.split())[:NAME_CHARS]
 
 
 @lru_cache(maxsize=8)
-def _memory_section(remembered: MemoryPart) -> str:
-    return "" if remembered.is_empty else _memory_frame(_memory_body(remembered))
+def _write_memory_section(remembered: MemoryPart) -> str:
+    return "" if remembered.is_empty else _frame_memory(_write_memory_body(remembered))
 
 
-def _memory_frame(lines: Iterable[str]) -> str:
-    return f"## {MEMORY_SECTION}\n{block(MEMORY_TAG, lines)}"
+def _frame_memory(lines: Iterable[str]) -> str:
+    return f"## {MEMORY_SECTION}\n{wrap_in_tag(MEMORY_TAG, lines)}"
 
 
 @lru_cache(maxsize=8)
-def _memory_body(remembered: MemoryPart) -> tuple[str, ...]:
-    """Return the page, with the facts on how to answer once more at its end, or a list of facts."""
+def _write_memory_body(remembered: MemoryPart) -> tuple[str, ...]:
+    """Return the page, with the facts on how to answer repeated at its end, or a list of facts."""
     facts, form = remembered.facts, remembered.form
     if not remembered.page:
-        return tuple(fact_lines(facts, form))
-    wishes = manner_lines(facts, form)
-    return (_page(remembered), *([""] if wishes else []), *wishes)
+        return tuple(write_fact_lines(facts, form))
+    wishes = write_manner_lines(facts, form)
+    return (_write_page(remembered), *([""] if wishes else []), *wishes)
 
 
-def _page(remembered: MemoryPart) -> str:
-    return stamped_page(remembered.page, remembered.facts, remembered.form).strip()
+def _write_page(remembered: MemoryPart) -> str:
+    return stamp_page(remembered.page, remembered.facts, remembered.form).strip()
 
 
 def _make_memory_part(memories: Sequence[Memory], page: str, form: FactForm) -> MemoryPart:
-    """Return the memory as it is; a page that is nothing but a title is none."""
+    """Return the memory of a prompt; a page that has only a title counts as none."""
     facts = tuple(memory for memory in memories if memory.content.strip())
-    if not facts and _is_plain(page_text(page)):
+    if not facts and _is_plain(escape_page(page)):
         page = ""
     return MemoryPart(facts, page, form)
 
@@ -532,33 +542,35 @@ def _is_plain(page: str) -> bool:
     return all(line.startswith(starts) for line in lines if not line.startswith("# "))
 
 
-def _context_section(turn: PromptTurn) -> str:
+def _write_context_section(turn: PromptTurn) -> str:
     """Return what holds for this turn only, which comes last so that the rest can be cached."""
-    notes = "\n".join(f"({escaping.item(note)})" for note in turn.notes)
-    lines = context_lines(turn.found, has_ids=turn.remembered.form.has_ids)
-    found = _found_frame(lines) if lines else ""
-    return _join_parts(found, *map(_document, turn.documents), notes)
+    notes = "\n".join(f"({escaping.escape_item(note)})" for note in turn.notes)
+    lines = write_context_lines(turn.found, has_ids=turn.remembered.form.has_ids)
+    found = _frame_found(lines) if lines else ""
+    return _join_parts(found, *map(_write_document, turn.documents), notes)
 
 
-def _found_frame(lines: Iterable[str]) -> str:
-    return f"## Relevant Past Context\n{block(CONTEXT_TAG, lines)}"
+def _frame_found(lines: Iterable[str]) -> str:
+    return f"## Relevant Past Context\n{wrap_in_tag(CONTEXT_TAG, lines)}"
 
 
 @lru_cache(maxsize=8)
-def _document(document: Document) -> str:
+def _write_document(document: Document) -> str:
     # Name and text are escaped together: a tag could begin in the one and end in the other.
-    return block(DOCUMENT_TAG, [escaping.passage(f"{_title(document)}\n\n{document.text}")])
+    return wrap_in_tag(
+        DOCUMENT_TAG, [escaping.escape_passage(f"{_make_title(document)}\n\n{document.text}")]
+    )
 
 
-def _as_text(turn: PromptTurn) -> str:
+def _join_as_text(turn: PromptTurn) -> str:
     """Return history, memory, context and message as one text, in this order."""
-    asked = _join_parts(_context_section(turn), turn.message)
+    asked = _join_parts(_write_context_section(turn), turn.message)
     remembered = turn.remembered
     # A page that is a title with a list says no more than its facts, so these are enough.
-    if remembered.page and _is_plain(_page(remembered)):
+    if remembered.page and _is_plain(_write_page(remembered)):
         remembered = replace(remembered, page="")
     if not remembered.is_empty:
-        asked = _join_parts(block(MEMORY_TAG, _memory_body(remembered)), asked)
+        asked = _join_parts(wrap_in_tag(MEMORY_TAG, _write_memory_body(remembered)), asked)
     return build_prompt_with_history(turn.history, asked)
 
 

@@ -11,13 +11,13 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.citations import name_passage
 from turnleaf.core.search.message_filters import asks_again, says_nothing
-from turnleaf.core.search.passages import pieces
-from turnleaf.core.search.terms import parse_query, terms
+from turnleaf.core.search.passages import cut_pieces
+from turnleaf.core.search.terms import list_terms, parse_query
 from turnleaf.core.secrets import mask_fact
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _FEWEST_TERMS = 4
 _MOST_COMPARED = 60
 """Among so many of the best hits a statement is looked for that an answer repeats."""
 # A word that begins with a capital inside a sentence.
-_NAME = lazy_pattern(r"(?<=[a-z,'’] )[A-Z][a-z]+")
+_NAME = make_pattern(r"(?<=[a-z,'’] )[A-Z][a-z]+")
 _CALENDAR = """
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday
@@ -93,43 +93,43 @@ class ContextRoom:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for even a short passage, or several had none."""
+        """Whether there is no room for even a short passage, or several did not fit."""
         return self.left < _FEWEST_TOKENS or self._refused >= _MOST_REFUSED
 
-    def takes(self, hit: Hit) -> bool:
-        """Take a passage in, with what opens its day, if there is room for it."""
-        cost = self._count(f"{line_of(hit)}\n") + self._cost_of_place(hit)
+    def take(self, hit: Hit) -> bool:
+        """Take a passage in if there is room for it and the opening of its day; return whether."""
+        cost = self._count(f"{write_line(hit)}\n") + self._count_opening(hit)
         if cost > self.left:
             self._refused += 1
             return False
         self.left -= cost
-        self._days.add(_day_of(hit))
+        self._days.add(_find_day(hit))
         self._messages |= {hit.message} - {None}
         self._parents |= {hit.parent} - {None}
         return True
 
-    def _cost_of_place(self, hit: Hit) -> int:
-        """Return what the opening of its day costs, or a gap more or less between messages."""
-        if _day_of(hit) not in self._days:
-            return self._count(f"{opening_of(hit)}\n")
+    def _count_opening(self, hit: Hit) -> int:
+        """Return what the opening of its day costs, or what one gap more or less does."""
+        if _find_day(hit) not in self._days:
+            return self._count(f"{write_opening(hit)}\n")
         follows = hit.parent in self._messages or hit.message in self._messages
         precedes = hit.message in self._parents
         # A message between two that are taken closes a gap, so it saves an ellipsis.
         return _GAP_TOKENS * (1 - follows - precedes)
 
 
-def confidence(question: str, hits: Sequence[Hit], *, is_dated: bool = False) -> float:
-    """Return how surely some of the hits answer the question, 0 (not at all) to 1."""
+def estimate_confidence(question: str, hits: Sequence[Hit], *, is_dated: bool = False) -> float:
+    """Return how likely it is that some hit answers the question, from 0 to 1."""
     share = max((hit.bm25 or 0.0 for hit in hits), default=0.0)
     nearest = [hit.nearness for hit in hits if hit.nearness is not None]
     adjusted = _DATE_BONUS * is_dated - _STRANGE_NAME * _names_stranger(question, hits)
     if not hits:
         return 0.0
     if not nearest:
-        return _between(_UNSURE_BY_WORDS, _SURE_BY_WORDS, share + 2 * adjusted)
-    by_meaning = _between(0.0, _SURE_BY_MEANING, max(nearest) + _WORDS_WEIGHT * share + adjusted)
+        return _scale(_UNSURE_BY_WORDS, _SURE_BY_WORDS, share + 2 * adjusted)
+    by_meaning = _scale(0.0, _SURE_BY_MEANING, max(nearest) + _WORDS_WEIGHT * share + adjusted)
     # One paragraph of a letter may hold what is asked for, and be about something else.
-    return max(by_meaning, _between(_MANY_WORDS, _NEARLY_ALL_WORDS, share + adjusted))
+    return max(by_meaning, _scale(_MANY_WORDS, _NEARLY_ALL_WORDS, share + adjusted))
 
 
 def choose(question: str, hits: Iterable[Hit], known: Collection[str] = ()) -> list[Hit]:
@@ -157,24 +157,24 @@ def put_clusters_first(hits: Sequence[Hit]) -> list[Hit]:
     something else of the same score. What is far below the best is left out, however much room
     there is.
     """
-    days = _best_scores(hits, _day_of)
-    messages = _best_scores(hits, lambda hit: hit.message)
-    followers = _best_scores(hits, lambda hit: hit.parent)
+    days = _find_best_scores(hits, _find_day)
+    messages = _find_best_scores(hits, lambda hit: hit.message)
+    followers = _find_best_scores(hits, lambda hit: hit.parent)
 
     def weigh(hit: Hit) -> float:
         beside = messages.get(hit.parent, 0.0) + followers.get(hit.message, 0.0)
-        return _score_for_prompt(hit) + _BESIDE_SHARE * beside + _DAY_SHARE * days[_day_of(hit)]
+        return _score_for_prompt(hit) + _BESIDE_SHARE * beside + _DAY_SHARE * days[_find_day(hit)]
 
     weighed = sorted(((weigh(hit), hit) for hit in hits), key=lambda one: one[0], reverse=True)
     return [hit for weight, hit in weighed if weight >= _LEAST_SHARE * weighed[0][0]]
 
 
 def show(question: str, evidence: Sequence[Hit]) -> Iterator[Hit]:
-    """Go over hits as they are shown, each thing once.
+    """Yield hits as they are shown, without repetitions.
 
     One after the other, because a prompt has room for few of very many.
     """
-    for hit in without_repetitions(statements_first(evidence)):
+    for hit in drop_repetitions(put_statements_first(evidence)):
         shown = shorten(hit, question)
         # What is found is sent to a provider as facts are, so the same secrets are masked.
         text = mask_fact(shown.text)
@@ -195,62 +195,62 @@ def is_said(hit: Hit, texts: Collection[str]) -> bool:
     return hit.source == "conversations" and any(hit.text in text for text in texts)
 
 
-def statements_first(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Put what the user stated before an answer that repeats it, and leave the rest in order."""
+def put_statements_first(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield hits in their order, but what the user stated before an answer that repeats it."""
     # Each answer is compared with each statement, so the number of statements is bounded.
     best = hits[:_MOST_COMPARED]
     stated = [hit for hit in best if hit.source == "conversations" and not is_answer(hit)]
     given: set[int] = set()
     for hit in hits:
-        own = _words(hit.text) if is_answer(hit) else frozenset()
+        own = _find_words(hit.text) if is_answer(hit) else frozenset()
         is_telling = len(own) >= _FEWEST_TERMS
         for one in stated if is_telling else ():
             # An answer that repeats what the user said is weaker evidence than the user's own
             # words.
-            if id(one) not in given and _overlap(own, _words(one.text)) >= _REPEATS:
+            if id(one) not in given and _measure_overlap(own, _find_words(one.text)) >= _REPEATS:
                 given.add(id(one))
                 yield one
         if id(hit) not in given:
             yield hit
 
 
-def without_repetitions(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Leave out what says the same as a better hit."""
+def drop_repetitions(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Yield hits, but none that says the same as a better one."""
     said: list[frozenset[str]] = []
     for hit in hits:
-        own = _words(hit.text)
+        own = _find_words(hit.text)
         if not any(_is_alike(own, words) for words in said):
             said.append(own)
             yield hit
 
 
-def fill(hits: Iterable[Hit], room: ContextRoom, filled: Sequence[Hit] = ()) -> list[Hit]:
-    """Return what is there already, and as many of the hits as have room, each once.
+def fill_room(hits: Iterable[Hit], room: ContextRoom, filled: Sequence[Hit] = ()) -> list[Hit]:
+    """Return `filled` and as many of the hits as there is room for, each once.
 
     A few facts take no room: they are in the prompt anyway, unless the memory is too large for it.
     """
-    chosen = {place_of(hit): hit for hit in filled}
+    chosen = {find_place(hit): hit for hit in filled}
     facts = 0
     for hit in () if room.is_full else hits:
-        if place_of(hit) in chosen:
+        if find_place(hit) in chosen:
             continue
         is_fact = hit.source == "memory"
         facts += is_fact
         # What is too long for the room is passed over, so that it does not keep shorter ones out.
-        if facts <= MOST_FACTS if is_fact else room.takes(hit):
-            chosen[place_of(hit)] = hit
+        if facts <= MOST_FACTS if is_fact else room.take(hit):
+            chosen[find_place(hit)] = hit
         if room.is_full:
             break
     return [*chosen.values()]
 
 
 def shorten(hit: Hit, question: str) -> Hit:
-    """Return a hit with the part of a long text that holds most of what was asked."""
+    """Return a hit, of a long text only the part with most words of the question."""
     if len(hit.text) <= 2 * HIT_CHARS:
         return hit
     asked = set(parse_query(question).terms)
-    cut = pieces(hit.text)
-    held = [len(asked.intersection(terms(piece))) for piece in cut]
+    cut = cut_pieces(hit.text)
+    held = [len(asked.intersection(list_terms(piece))) for piece in cut]
     first = last = max(range(len(cut)), key=lambda number: (held[number], -number))
     # The part with most of the question is often completed by what follows it.
     while last + 1 < len(cut) and sum(map(len, cut[first : last + 2])) <= HIT_CHARS:
@@ -261,7 +261,8 @@ def shorten(hit: Hit, question: str) -> Hit:
     return replace(hit, text=f"{before}{part[:HIT_CHARS]}{after}")
 
 
-def _between(floor: float, top: float, value: float) -> float:
+def _scale(floor: float, top: float, value: float) -> float:
+    """Return 0 below the floor, and from there on a confidence that reaches 1 at the top."""
     if value < floor:
         return 0.0
     return min(1.0, _DOUBTFUL_SHARE + (1.0 - _DOUBTFUL_SHARE) * (value - floor) / (top - floor))
@@ -270,15 +271,15 @@ def _between(floor: float, top: float, value: float) -> float:
 def _names_stranger(question: str, hits: Iterable[Hit]) -> bool:
     # A capital letter also begins months and days, and those are no strangers.
     names = {name for name in _NAME.findall(question) if name.lower() not in _CALENDAR_WORDS}
-    asked = {term for name in names for term in terms(name)}
+    asked = {term for name in names for term in list_terms(name)}
     if not asked:
         return False
     for hit in hits:
-        asked.difference_update(terms(f"{hit.speaker or ''} {hit.text}"))
+        asked.difference_update(list_terms(f"{hit.speaker or ''} {hit.text}"))
     return bool(asked)
 
 
-def _best_scores(
+def _find_best_scores(
     hits: Iterable[Hit], key_of: Callable[[Hit], Hashable | None]
 ) -> dict[Hashable, float]:
     """Return the best score under each key; hits without a key are left out."""
@@ -296,9 +297,9 @@ def _score_for_prompt(hit: Hit) -> float:
     return hit.score if hit.blended is None else hit.blended
 
 
-def _day_of(hit: Hit) -> tuple[str, str | None]:
-    """Return what passages share that stand under one opening."""
-    return opening_of(hit), hit.conversation
+def _find_day(hit: Hit) -> tuple[str, str | None]:
+    """Return the key of the opening that a passage stands under."""
+    return write_opening(hit), hit.conversation
 
 
 def _is_evidence(hit: Hit, question: str) -> bool:
@@ -310,7 +311,7 @@ def _is_evidence(hit: Hit, question: str) -> bool:
     return not asks_again(hit.text, question)
 
 
-def _overlap(part: frozenset[str], whole: frozenset[str]) -> float:
+def _measure_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / len(part) if part else 0.0
 
 
@@ -326,8 +327,8 @@ def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+def _find_words(text: str) -> frozenset[str]:
+    return frozenset(list_terms(text))
 
 
 NAME_CHARS = 80
@@ -335,34 +336,34 @@ SOURCES = {"memory": "memory", "daily": "daily log", "conversations": "conversat
 GAP = f"{escaping.INDENT}…"
 
 
-def context_lines(hits: Sequence[Hit], *, has_ids: bool = False) -> list[str]:
+def write_context_lines(hits: Sequence[Hit], *, has_ids: bool = False) -> list[str]:
     """Return passages as items: the messages of a conversation's day are one, others stand alone.
 
     Between messages that do not follow each other stands an ellipsis. With ids each passage begins
     with the one by which an answer can cite it.
     """
     # Passages are numbered in the order of their rank, but stand in the order of time.
-    ids = {place_of(hit): name_passage(at) for at, hit in enumerate(hits)} if has_ids else {}
-    ordered = sorted(hits, key=place_of)
-    grouped = groupby(ordered, key=lambda hit: (opening_of(hit), hit.conversation, hit.path))
-    return [line for _, group in grouped for line in _items(_join_parts(group), ids)]
+    ids = {find_place(hit): name_passage(at) for at, hit in enumerate(hits)} if has_ids else {}
+    ordered = sorted(hits, key=find_place)
+    grouped = groupby(ordered, key=lambda hit: (write_opening(hit), hit.conversation, hit.path))
+    return [line for _, group in grouped for line in _write_items(_join_parts(group), ids)]
 
 
-def opening_of(hit: Hit) -> str:
-    """Return what stands before a passage, or before all messages of a day."""
+def write_opening(hit: Hit) -> str:
+    """Return the opening of a passage, or of all messages of a day: its date and source."""
     where = ", ".join(filter(None, [hit.date, SOURCES.get(hit.source)]))
     return f"- ({where})"
 
 
-def line_of(hit: Hit, mark: str = "") -> str:
-    """Return a message with its speaker, or another passage, as a line of an item."""
-    text = _text_of(hit)
-    said = escaping.item(f"{_speaker(hit)}: {text}" if hit.speaker else text)
+def write_line(hit: Hit, mark: str = "") -> str:
+    """Return a passage as a line of an item, a message with its speaker."""
+    text = _write_text(hit)
+    said = escaping.escape_item(f"{_name_speaker(hit)}: {text}" if hit.speaker else text)
     return f"{escaping.INDENT}{mark}{said}".replace("\n", f"\n{escaping.INDENT}")
 
 
-def place_of(hit: Hit) -> Place:
-    """Return where a passage comes in the order of time; what has no date comes first."""
+def find_place(hit: Hit) -> Place:
+    """Return the sort key of a passage in time; what has no date comes first."""
     number = hit.message if hit.message is not None else hit.line
     return (
         hit.date or "",
@@ -375,7 +376,7 @@ def place_of(hit: Hit) -> Place:
 
 
 def _join_parts(group: Iterable[Hit]) -> list[Hit]:
-    """Return passages, with parts of one message that follow each other as one."""
+    """Return passages, with adjacent parts of one message joined."""
     joined: list[Hit] = []
     for hit in group:
         last = joined[-1] if joined else None
@@ -388,34 +389,36 @@ def _join_parts(group: Iterable[Hit]) -> list[Hit]:
     return joined
 
 
-def _items(group: Sequence[Hit], ids: Mapping[Place, str]) -> Iterator[str]:
+def _write_items(group: Sequence[Hit], ids: Mapping[Place, str]) -> Iterator[str]:
     if group[0].source != "conversations" or len(group) == 1:
         for hit in group:
-            yield _item(hit, _mark(hit, ids))
+            yield _write_item(hit, _write_mark(hit, ids))
     else:
-        yield opening_of(group[0])
+        yield write_opening(group[0])
         for before, hit in zip([None, *group], group, strict=False):
             if before is not None and not _is_next(before, hit):
                 yield GAP
-            yield line_of(hit, _mark(hit, ids))
+            yield write_line(hit, _write_mark(hit, ids))
 
 
-def _mark(hit: Hit, ids: Mapping[Place, str]) -> str:
-    return f"[#{ids[place_of(hit)]}] " if ids else ""
+def _write_mark(hit: Hit, ids: Mapping[Place, str]) -> str:
+    return f"[#{ids[find_place(hit)]}] " if ids else ""
 
 
-def _item(hit: Hit, mark: str) -> str:
+def _write_item(hit: Hit, mark: str) -> str:
     where = ", ".join(
-        filter(None, [hit.date, SOURCES.get(hit.source), _speaker(hit) if hit.speaker else None])
+        filter(
+            None, [hit.date, SOURCES.get(hit.source), _name_speaker(hit) if hit.speaker else None]
+        )
     )
-    return f"- {mark}{escaping.item(f'({where}) {_text_of(hit)}')}"
+    return f"- {mark}{escaping.escape_item(f'({where}) {_write_text(hit)}')}"
 
 
-def _text_of(hit: Hit) -> str:
+def _write_text(hit: Hit) -> str:
     return f"{hit.text} ({hit.note})" if hit.note else hit.text
 
 
-def _speaker(hit: Hit) -> str:
+def _name_speaker(hit: Hit) -> str:
     # A speaker's name is text from outside: with line breaks it could begin a line of its own.
     name = " ".join((hit.speaker or "").split())[:NAME_CHARS]
     return name if hit.trust in TRUSTED else f"{name} ({hit.trust})"

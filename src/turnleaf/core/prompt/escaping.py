@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +115,7 @@ _LOOKALIKES = {
     for char in chars
 }
 # Python refuses to read a number of thousands of digits, and a reader sees no character in one.
-_ENTITY = lazy_pattern(
+_ENTITY = make_pattern(
     r"&(?:#0*+[0-9]{1,7}+(?![0-9])|#[xX]0*+[0-9a-fA-F]{1,6}+(?![0-9a-fA-F])"
     r"|[a-zA-Z][a-zA-Z0-9]{1,31}+);?"
 )
@@ -126,11 +126,11 @@ _FLAGS = "|".join(
 )
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_HIDDEN = lazy_pattern(
+_HIDDEN = make_pattern(
     rf"(\U0001f3f4(?:{_FLAGS})\U000e007f|[{_HAN}][\U000e0100-\U000e01ef](?![{_SELECTORS}]))"
     rf"|[\U000e0000-\U000e01ef]++|[{_SELECTORS}]{{2,}}+"
 )
-_ZEROS = lazy_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
+_ZEROS = make_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
 # Entities may be nested, and altering one mark may lay another bare: each takes a pass. Without a
 # bound a text could be made that takes thousands.
 MAX_PASSES = 8
@@ -141,14 +141,14 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         # Most of Unicode never occurs, so the table is filled only with what does.
-        self[code] = folded = _folded_char(chr(code))
+        self[code] = folded = _fold_char(chr(code))
         return folded
 
 
 _folding = _Folding()
 
 
-def _folded_char(char: str) -> str:
+def _fold_char(char: str) -> str:
     if char in _LINE_ENDS or char == "\t":
         return char
     if char in _LOOKALIKES:
@@ -158,89 +158,89 @@ def _folded_char(char: str) -> str:
     parts = unicodedata.normalize("NFKD", char)
     if parts == char:
         lower = char.casefold()
-        return lower if lower == char else "".join(map(_folded_char, lower))
+        return lower if lower == char else "".join(map(_fold_char, lower))
     # An accent on its own decomposes into a space and a mark, and would leave a gap.
     if parts.startswith(" ") and len(parts) > 1:
         return char
-    return "".join(map(_folded_char, parts))
+    return "".join(map(_fold_char, parts))
 
 
-def _word(pattern: str) -> str:
-    """Fold the words of a pattern as texts are folded."""
-    return re.sub(r"[a-z]", lambda letter: _folded_char(letter[0]), pattern)
+def _fold_pattern(pattern: str) -> str:
+    """Fold the letters of a pattern, so that it matches folded text."""
+    return re.sub(r"[a-z]", lambda letter: _fold_char(letter[0]), pattern)
 
 
-def _any(*patterns: str) -> str:
-    return "|".join(map(_word, patterns))
+def _match_any(*patterns: str) -> str:
+    return "|".join(map(_fold_pattern, patterns))
 
 
-def _any_spelling(*names: str) -> str:
-    """Match names with any sign, or none, in the place of their underscores."""
-    return "|".join(r"[\s._▁-]{0,4}+".join(map(_word, name.split("_"))) for name in names)
+def _match_any_spelling(*names: str) -> str:
+    """Return a pattern for names whose underscores may be any other separator, or missing."""
+    return "|".join(r"[\s._▁-]{0,4}+".join(map(_fold_pattern, name.split("_"))) for name in names)
 
 
 # Repetitions below are possessive or have a bound: these patterns see text from outside, and one of
 # nothing but brackets or spaces must not take quadratic time.
-_TIGHT = _any(*(tag.replace("_", "_*") for tag in TAGS))
-_LOOSE = "|".join(r"[ \t._-]++".join(map(_word, tag.split("_"))) for tag in TAGS)
-_TAG = lazy_pattern(
+_TIGHT = _match_any(*(tag.replace("_", "_*") for tag in TAGS))
+_LOOSE = "|".join(r"[ \t._-]++".join(map(_fold_pattern, tag.split("_"))) for tag in TAGS)
+_TAG = make_pattern(
     rf"<(?:!--)?[\s/!?|*.:-]*+(?:\w{{1,40}}+:)?(?:{_TIGHT})(?![a-z0-9_])"
     rf"|<(?:\s*+/\s*+)?(?:{_LOOSE})(?![a-z0-9_])"
 )
 _WITHIN = rf"[^<>|{_LINE_ENDS}]"
-_MARK = lazy_pattern(
-    rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_any_spelling(*TEMPLATE_TOKENS)}))"
-    rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_any_spelling(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
-    rf"|<[\s/|]*+(?:{_any(*CLOSED_TAGS)})\s*+>"
-    rf"|<[\s|]*+/[\s/|]*+(?:{_any(*ROLE_TAGS)})\s*+>"
-    rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?>(?:\s{_WITHIN}{{0,200}}+)?)>"
-    rf"|\[[\s/]*+(?:{_any_spelling(*SQUARE_MARKS)})\s*+\]"
+_MARK = make_pattern(
+    rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_match_any_spelling(*TEMPLATE_TOKENS)}))"
+    rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_match_any_spelling(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
+    rf"|<[\s/|]*+(?:{_match_any(*CLOSED_TAGS)})\s*+>"
+    rf"|<[\s|]*+/[\s/|]*+(?:{_match_any(*ROLE_TAGS)})\s*+>"
+    rf"|(?<!\w)<[\s/|]*+(?:{_match_any(*ROLE_TAGS)})(?>(?:\s{_WITHIN}{{0,200}}+)?)>"
+    rf"|\[[\s/]*+(?:{_match_any_spelling(*SQUARE_MARKS)})\s*+\]"
 )
 # What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
 _PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
-_STAMP = lazy_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?>(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?)")
-_LINE = lazy_pattern(rf"[^{_LINE_ENDS}]+")
+_STAMP = make_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?>(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?)")
+_LINE = make_pattern(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
-_ROLE = rf"(?:{_any(*ROLES)})(?>(?:\s*+[\dlo]{{1,6}}+)?)"
-_SPEAKER = lazy_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
+_ROLE = rf"(?:{_match_any(*ROLES)})(?>(?:\s*+[\dlo]{{1,6}}+)?)"
+_SPEAKER = make_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
 # Deeper than three spaces Markdown sees code, in which a key may be called like that.
-_VOICE = lazy_pattern(
-    rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_any('ai')})[*_~`]*+\s*+:"
+_VOICE = make_pattern(
+    rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_match_any('ai')})[*_~`]*+\s*+:"
 )
-_NOTE = lazy_pattern(rf"\s*+\(++\s*+(?:{_any(*NOTES)})")
-_PARENTHESIS = lazy_pattern(r"\s*+\(")
-_ITEM = lazy_pattern(r"\s*+[-*+](?:\s|$)")
-_NUMBER = lazy_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
-_HEADING = lazy_pattern(r"\s*+(?>(?:[-*+]\s++)*)#{1,6}+(?:\s|$)")
-_UNDERLINE = lazy_pattern(r"\s*+(?:=++|-++)\s*+$")
-_SECTION_NAME = lazy_pattern(
-    rf"{_DECORATION}(?:(?:{_any(*SECTIONS)})\b"
-    rf"|(?:{_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*+$)"
+_NOTE = make_pattern(rf"\s*+\(++\s*+(?:{_match_any(*NOTES)})")
+_PARENTHESIS = make_pattern(r"\s*+\(")
+_ITEM = make_pattern(r"\s*+[-*+](?:\s|$)")
+_NUMBER = make_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
+_HEADING = make_pattern(r"\s*+(?>(?:[-*+]\s++)*)#{1,6}+(?:\s|$)")
+_UNDERLINE = make_pattern(r"\s*+(?:=++|-++)\s*+$")
+_SECTION_NAME = make_pattern(
+    rf"{_DECORATION}(?:(?:{_match_any(*SECTIONS)})\b"
+    rf"|(?:{_match_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*+$)"
 )
-_SECTION = lazy_pattern(
-    rf"\s*+#++(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})"
+_SECTION = make_pattern(
+    rf"\s*+#++(?:{_DECORATION}(?:{_match_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})"
 )
 
 
-def item(text: str) -> str:
-    """Return a text that is safe as an item of a list: its other lines are indented."""
-    return _neutral(_indent(text), _marks_in_item)
+def escape_item(text: str) -> str:
+    """Return a text that is safe as a list item: all lines but the first are indented."""
+    return _neutralize(_indent(text), _find_marks_in_item)
 
 
-def stamped_item(text: str) -> str:
-    """Return a text that is safe as an item after which a date stands in square brackets."""
-    return _neutral(_indent(text), _marks_in_item, (_MARK, _STAMP))
+def escape_stamped_item(text: str) -> str:
+    """Return a text that is safe as a list item before a date in square brackets."""
+    return _neutralize(_indent(text), _find_marks_in_item, (_MARK, _STAMP))
 
 
 def _indent(text: str) -> str:
     first, *others = text.splitlines() or [""]
     while others and not others[-1].strip():
         others.pop()
-    return "\n".join([first, *map(_continuation, others)])
+    return "\n".join([first, *map(_indent_line, others)])
 
 
-def _continuation(line: str) -> str:
+def _indent_line(line: str) -> str:
     # A number at the beginning of a line would begin a list of its own in the middle of an item.
     number = _NUMBER.match(line)
     if number:
@@ -249,24 +249,24 @@ def _continuation(line: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def speech(text: str) -> str:
-    """Return a text that is safe as what somebody said, where lists and headings are ordinary."""
-    return _neutral(text, _marks_in_speech)
+def escape_speech(text: str) -> str:
+    """Return a text that is safe as a message, in which lists and headings are ordinary."""
+    return _neutralize(text, _find_marks_in_speech)
 
 
-def passage(text: str) -> str:
-    """Return a text that is safe where it begins a line, as a page or a document does."""
+def escape_passage(text: str) -> str:
+    """Return a text that is safe at the beginning of a line, as a page or a document is."""
     # In speech the first line follows a speaker's mark and cannot begin anything. The line break
     # makes the first line count as any other.
-    return speech(f"\n{text}").removeprefix("\n")
+    return escape_speech(f"\n{text}").removeprefix("\n")
 
 
-def _neutral(
+def _neutralize(
     text: str,
     marks: Callable[[str], Iterator[int]],
     brackets: Sequence[re.Pattern[str]] = (_MARK,),
 ) -> str:
-    """Alter a text until nothing in it poses as ours."""
+    """Alter a text until nothing in it can be taken for a tag, mark or heading of ours."""
     # First of all: text that nobody sees may hold whole sentences for a model.
     text = _HIDDEN.sub(lambda found: found[1] or "", text)
     for _ in range(MAX_PASSES):
@@ -281,7 +281,7 @@ def _neutral(
 def _alter(
     text: str, marks: Callable[[str], Iterator[int]], brackets: Sequence[re.Pattern[str]]
 ) -> str:
-    seen, places = _seen_with_places(text)
+    seen, places = _fold_with_places(text)
     changes = {places[tag.start()]: "(" for tag in _TAG.finditer(seen)}
     for mark in chain.from_iterable(pattern.finditer(seen) for pattern in brackets):
         changes[places[mark.start()]] = "("
@@ -299,15 +299,15 @@ def _alter(
     return "".join([*pieces, text[position:]])
 
 
-def _marks_in_item(seen: str) -> Iterator[int]:
-    """Find where a line begins like something that only we write in a list of memories."""
+def _find_marks_in_item(seen: str) -> Iterator[int]:
+    """Yield where a line begins like something that only we write in a list of memories."""
     above = ""
     for line in _LINE.finditer(seen):
         is_first = line.start() == 0
         is_underline = above.strip() and _UNDERLINE.match(line[0])
         is_heading = _HEADING.match(line[0]) or _SECTION.match(line[0])
         if is_underline or is_heading or (not is_first and _is_mark_in_item(line[0])):
-            yield _first_visible(line)
+            yield _find_first_visible(line)
         above = line[0]
 
 
@@ -317,8 +317,8 @@ def _is_mark_in_item(line: str) -> bool:
     return bool(_VOICE.match(line.lstrip())) or any(start.match(line) for start in starts)
 
 
-def _marks_in_speech(seen: str) -> Iterator[int]:
-    """Find where a line begins like a turn or a note, or like a heading of a part of ours."""
+def _find_marks_in_speech(seen: str) -> Iterator[int]:
+    """Yield where a line begins like a turn, a note or one of our headings."""
     above = ""
     for line in _LINE.finditer(seen):
         is_underline = _SECTION_NAME.match(above) and _UNDERLINE.match(line[0])
@@ -326,16 +326,16 @@ def _marks_in_speech(seen: str) -> Iterator[int]:
         is_mark = is_underline or any(start.match(line[0]) for start in starts)
         # The first line follows the mark of its speaker, so nothing in it begins a line.
         if line.start() > 0 and is_mark:
-            yield _first_visible(line)
+            yield _find_first_visible(line)
         above = line[0]
 
 
-def _first_visible(line: re.Match[str]) -> int:
+def _find_first_visible(line: re.Match[str]) -> int:
     return line.start() + len(line[0]) - len(line[0].lstrip())
 
 
 def _fold_for_reader(text: str) -> str:
-    """Fold a text to what a reader could take it for."""
+    """Return a text as a reader may see it: entities read, lookalikes and accents folded."""
     for _ in range(MAX_PASSES):
         folded = _unescape(text).translate(_folding)
         if folded == text:
@@ -345,27 +345,27 @@ def _fold_for_reader(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    return _ENTITY.sub(lambda entity: _read(entity[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda entity: _read_entity(entity[0]), text) if "&" in text else text
 
 
-def _read(entity: str) -> str:
+def _read_entity(entity: str) -> str:
     return html.unescape(_ZEROS.sub(r"\1", entity))
 
 
-def _seen_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Fold a text, and tell for each character which part of the text it stands for."""
+def _fold_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a folded text, and for each of its characters its place in the original."""
     chars = list(text)
     places = [(index, index + 1) for index in range(len(text))]
     for _ in range(MAX_PASSES):
         before = "".join(chars)
-        chars, places = _entities_read("".join(chars), places)
+        chars, places = _unescape_with_places("".join(chars), places)
         chars, places = _fold_chars(chars, places)
         if "".join(chars) == before:
             break
     return "".join(chars), places
 
 
-def _entities_read(
+def _unescape_with_places(
     text: str, places: list[tuple[int, int]]
 ) -> tuple[list[str], list[tuple[int, int]]]:
     chars: list[str] = []
@@ -374,7 +374,7 @@ def _entities_read(
     for entity in _ENTITY.finditer(text):
         chars += text[position : entity.start()]
         new_places += places[position : entity.start()]
-        read = _read(entity[0])
+        read = _read_entity(entity[0])
         position = entity.end()
         if read == entity[0]:
             chars += read

@@ -16,7 +16,7 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.memories import Memory
@@ -30,11 +30,11 @@ from turnleaf.core.recall.questions import (
     find_people,
     find_words,
     has_user_within,
-    meanings,
+    load_meanings,
     means,
 )
 from turnleaf.core.search.ranking import weigh_word
-from turnleaf.core.search.terms import WORD, fold, is_stop_word, simplify, terms
+from turnleaf.core.search.terms import WORD, fold, is_stop_word, list_terms, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,10 +72,10 @@ class PassageReading:
 
     @classmethod
     def of(cls, text: str, aliases: Iterable[tuple[str, str]] = ()) -> PassageReading:
-        """Read a passage; `aliases` are names, each with what is called so."""
+        """Return a passage as read; `aliases` are names, each with what is called so."""
         keys = find_keys(fold(drop_two_part_names(text)))
         named = (_find_alias(text, one) for one in aliases)
-        return cls(text, frozenset(terms(text)), keys.union(*named))
+        return cls(text, frozenset(list_terms(text)), keys.union(*named))
 
 
 def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
@@ -84,12 +84,12 @@ def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
 
 
 class Judge(Protocol):
-    """Whatever tells how well passages answer a question."""
+    """A function that scores how well passages answer a question."""
 
     def __call__(
         self, question: Question, readings: Sequence[PassageReading], names: Names
     ) -> Sequence[float]:
-        """Return a number for each passage; above zero it answers, the higher the surer."""
+        """Return a score for each passage; above zero it answers, the higher the surer."""
 
 
 class HeldThings(NamedTuple):
@@ -102,7 +102,7 @@ class HeldThings(NamedTuple):
 
     @classmethod
     def find(cls, question: Question, readings: Sequence[PassageReading]) -> HeldThings:
-        """Look for the things of a question in passages."""
+        """Return how much of each thing in a question the passages hold."""
         held = [[_hold(thing, one) for thing in question.things] for one in readings]
         musts = [
             # A word of unknown meaning counts as a must only if some passage has it: else nothing
@@ -114,14 +114,14 @@ class HeldThings(NamedTuple):
         return cls(held, _weigh(question, held), musts)
 
     def lacks(self, at: int) -> bool:
-        """Whether a passage has nothing of something that an answer must speak of."""
+        """Whether a passage lacks something that an answer must speak of."""
         return any(must and not one for must, one in zip(self.musts, self.shares[at], strict=True))
 
 
 def judge_by_words(
     question: Question, readings: Sequence[PassageReading], names: Names = frozenset()
 ) -> Sequence[float]:
-    """Return how well passages answer, by rules about whom and what they speak of."""
+    """Return scores of how well passages answer, by rules about whom and what they speak of."""
     held = HeldThings.find(question, readings)
     has_unknown = any(
         not thing.meanings and not any(one[at] for one in held.shares)
@@ -134,7 +134,7 @@ def judge_by_words(
     asks_for_all = not question.things and bool(question.people or question.names)
     scores = []
     for at, one in enumerate(readings):
-        share = 1.0 if asks_for_all else _share(held.weights, held.shares[at])
+        share = 1.0 if asks_for_all else _find_share(held.weights, held.shares[at])
         is_right = _is_of_kind(question, one) and _is_about(question, one, names)
         is_enough = is_right and not held.lacks(at) and share >= enough
         scores.append(share if is_enough else NO_ANSWER)
@@ -144,7 +144,7 @@ def judge_by_words(
 def read_figures(
     question: Question, readings: Sequence[PassageReading], names: Names = frozenset()
 ) -> list[tuple[float, ...]]:
-    """Return what can be said of each passage beside a question, each as a number of about 0 to 1.
+    """Return the features of each passage beside a question, numbers of about 0 to 1.
 
     A network was trained on these, in this order: whoever changes one trains it again.
     """
@@ -161,9 +161,9 @@ def read_figures(
     )
     rows = (
         (
-            _share(rarity.values(), [term in one.terms for term in rarity]),
+            _find_share(rarity.values(), [term in one.terms for term in rarity]),
             sum(term in one.terms for term in rarity) / 5,
-            _share(held.weights, held.shares[at]),
+            _find_share(held.weights, held.shares[at]),
             _is_of_kind(question, one),
             _is_about(question, one, names),
             held.lacks(at),
@@ -177,14 +177,14 @@ def read_figures(
     return [tuple(map(float, row)) for row in rows]
 
 
-def _share(weights: Iterable[float], held: Iterable[float]) -> float:
+def _find_share(weights: Iterable[float], held: Iterable[float]) -> float:
     weights = [*weights]
     total = sum(weights)
     return sum(map(mul, weights, held)) / total if total else 0.0
 
 
 def _weigh_terms(question: Question, readings: Sequence[PassageReading]) -> dict[str, float]:
-    """Return the terms of a question, each with what it weighs: the rarer, the more."""
+    """Return the weight of each term of a question: the rarer it is, the higher."""
     counts = {term: sum(term in one.terms for one in readings) for term in question.terms}
     return {
         term: log(1 + len(readings) / (count + 0.5)) * (ASIDE if term in question.aside else 1.0)
@@ -203,7 +203,7 @@ def may_answer(question: Question, reading: PassageReading, names: Names = froze
 
 
 def _is_about(question: Question, reading: PassageReading, names: Names) -> bool:
-    """Whether a passage is about whom the question is about."""
+    """Whether a passage is about the person that the question is about."""
     spoken_of = find_people(reading.text, names)
     asked = question.people
     if asked and not any(means(one, other) for one in asked for other in spoken_of):
@@ -214,12 +214,12 @@ def _is_about(question: Question, reading: PassageReading, names: Names) -> bool
 
 
 def _is_of_user(question: Question, reading: PassageReading, names: Names) -> bool:
-    """Whether a passage is about the user, if the question is about nobody else."""
+    """Whether a passage is about the user, where the question is."""
     return not question.is_own or "person" in question.kinds or not find_owner(reading.text, names)
 
 
 def _is_of_kind(question: Question, reading: PassageReading) -> bool:
-    """Whether a passage holds what kind of thing is asked for."""
+    """Whether a passage holds the kind of thing that is asked for, such as a time."""
     held = {one: _holds_kind(reading.text, one) for one in question.kinds - {"person", *TASTES}}
     if held.keys() >= {"time", "number"}:
         # 幾號 asks for a day or for a number: either will do.
@@ -236,7 +236,7 @@ def _holds_kind(text: str, kind: str) -> bool:
 
 
 def _is_to_taste(question: Question, text: str) -> bool:
-    """Whether a passage tells what somebody likes, or does not like, if that is asked for.
+    """Whether a passage fits a question for likes or for dislikes; any passage fits another one.
 
     What somebody likes may be said without a word for it; what they do not like may not.
     """
@@ -251,7 +251,7 @@ def _is_to_taste(question: Question, text: str) -> bool:
 
 def _hold(thing: Thing, reading: PassageReading) -> float:
     """Return how much of a thing a passage holds: its words, a kind of it, or something near."""
-    own = [meanings()[name] for name in thing.meanings]
+    own = [load_meanings()[name] for name in thing.meanings]
     if any(one.unless & reading.keys for one in own) or _has_other_modifier(thing, reading):
         return 0.0
     if any(one.kinds & reading.keys for one in own):
@@ -266,7 +266,7 @@ def _hold(thing: Thing, reading: PassageReading) -> float:
 
 
 def _hold_said(thing: Thing, own: Sequence[WordMeaning], reading: PassageReading) -> float:
-    """Return what it counts that a passage names a thing; which one it is must stand beside it."""
+    """Return how much a passage holds that names a thing: half, if it should say which one."""
     if not thing.is_sought or not any(one.kinds for one in own):
         return 1.0
     folded = fold(reading.text)
@@ -276,16 +276,16 @@ def _hold_said(thing: Thing, own: Sequence[WordMeaning], reading: PassageReading
 
 
 def _has_other_modifier(thing: Thing, reading: PassageReading) -> bool:
-    """Whether a passage speaks of something else of that name: the insurance of the car."""
+    """Whether a passage speaks of another thing of that name: car insurance, not home insurance."""
     if not thing.modifier or thing.modifier & reading.terms:
         return False
     words = WORD.findall(fold(reading.text))
-    before = (one for one, other in pairwise(words) if thing.terms & {*terms(other)})
+    before = (one for one, other in pairwise(words) if thing.terms & {*list_terms(other)})
     return any(not is_stop_word(word) and not word.isdigit() for word in before)
 
 
 def _weigh(question: Question, held: Sequence[Sequence[float]]) -> list[float]:
-    """Return what each thing weighs: the fewer passages hold it, the more, if any does."""
+    """Return the weight of each thing: the fewer passages hold it, the higher."""
     weights: list[float] = []
     for at, thing in enumerate(question.things):
         count = sum(one[at] > 0 for one in held)
@@ -301,13 +301,13 @@ _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def find_statements(history: Sequence[Message]) -> list[Message]:
-    """Return what the user stated and has not taken back or replaced since, each text once.
+    """Return the user's statements, each once, without those taken back or replaced since.
 
     A request is done, not stated.
     """
     spoken = [message for message in history if message.role == "user"]
     wishes = [find_request(message.text) for message in spoken]
-    settled = [_single_slots(message.text) for message in spoken]
+    settled = [_find_single_slots(message.text) for message in spoken]
     found = {
         message.text: message
         for number, message in enumerate(spoken)
@@ -320,12 +320,14 @@ def find_statements(history: Sequence[Message]) -> list[Message]:
     return [*found.values()]
 
 
-def _single_slots(text: str) -> set[tuple[str, str, str]]:
-    """Return what a message settles that has one value at a time, such as where the user lives."""
-    stated = (fact.statement for fact in sure_facts(text, _SOME_DAY))
+def _find_single_slots(text: str) -> set[tuple[str, str, str]]:
+    """Return the slots with one value at a time that a message fills, such as the user's home."""
+    # Only slots are looked at, so any day will do for the dates in the facts.
+    stated = (fact.statement for fact in find_sure_facts(text, _SOME_DAY))
     return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
 
 
 def _takes_back(wish: Request | None, text: str) -> bool:
+    # A wish to forget is compared with facts, so the message is put as one.
     said = Memory("", text, LONG_AGO, LONG_AGO)
     return wish is not None and wish.action == "forget" and bool(find_meant(wish.content, [said]))

@@ -20,16 +20,16 @@ from turnleaf.core.languages.words import (
     find_tables,
     join_texts,
 )
-from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.loading import lazy_pattern, load_data
+from turnleaf.core.learning.speech import normalize_spelling
+from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.terms import (
     WORD,
     fold,
     is_stop_word,
     is_unspaced,
+    list_terms,
     parse_query,
     simplify,
-    terms,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class WordMeaning:
     shape: str = ""
 
     def has_shape(self, text: str) -> bool:
-        """Whether a text in Simplified characters says it in a way that no list could hold."""
+        """Whether a text in Simplified characters matches the pattern of this meaning, if any."""
         return bool(self.shape) and compile_pattern(self.shape).search(text) is not None
 
 
@@ -73,16 +73,16 @@ class Word(NamedTuple):
 
 
 @cache
-def meanings() -> dict[str, WordMeaning]:
-    """Return all that words can mean, by name."""
+def load_meanings() -> dict[str, WordMeaning]:
+    """Return all meanings of words, by name."""
     told = {name: _read(entry) for name, entry in load_data("recall/meanings.toml").items()}
-    return told | dict(_named_things())
+    return told | dict(_list_named_things())
 
 
 @cache
 def find_meanings(key: str) -> frozenset[str]:
-    """Return the names of what a word means."""
-    return frozenset(name for name, one in meanings().items() if key in one.words)
+    """Return the names of a word's meanings."""
+    return frozenset(name for name, one in load_meanings().items() if key in one.words)
 
 
 @lru_cache(maxsize=4096)
@@ -95,23 +95,23 @@ def find_words(text: str) -> tuple[Word, ...]:
 def find_keys(text: str) -> frozenset[str]:
     """Return the keys of all known words of a folded text, also those within longer ones."""
     spaced = (key for key, *_ in _list_phrases(text))
-    return frozenset(spaced) & _all_keys() | {word.key for word in _find_unspaced(text)}
+    return frozenset(spaced) & _list_all_keys() | {word.key for word in _find_unspaced(text)}
 
 
 def _list_phrases(text: str) -> Iterator[Word]:
-    """Return the phrases of spaced words, at each place the longest first."""
+    """Yield the phrases of spaced words, at each place the longest first."""
     found = [*WORD.finditer(text)]
     for first in range(len(found)):
         for last in range(min(first + MAX_WORDS, len(found)), first, -1):
             part = found[first:last]
-            yield Word(_key(one[0] for one in part), part[0].start(), part[-1].end())
+            yield Word(_make_key(one[0] for one in part), part[0].start(), part[-1].end())
 
 
 def _find_spaced(text: str) -> Iterator[Word]:
     end = 0
     for word in _list_phrases(text):
         # The longest phrase comes first, so nothing inside of it is read a second time.
-        if word.start >= end and word.key in _all_keys():
+        if word.start >= end and word.key in _list_all_keys():
             end = word.end
             yield word
 
@@ -123,15 +123,15 @@ def _find_unspaced(text: str) -> Iterator[Word]:
             start += 1
             continue
         ends = range(min(start + MAX_WORD_CHARS, len(text)), start, -1)
-        end = next((end for end in ends if text[start:end] in _all_keys()), None)
+        end = next((end for end in ends if text[start:end] in _list_all_keys()), None)
         if end:
             yield Word(text[start:end], start, end)
         start = end or start + 1
 
 
 @cache
-def _all_keys() -> frozenset[str]:
-    parts = ((one.words, one.kinds, one.near, one.unless) for one in meanings().values())
+def _list_all_keys() -> frozenset[str]:
+    parts = ((one.words, one.kinds, one.near, one.unless) for one in load_meanings().values())
     return frozenset().union(*chain.from_iterable(parts))
 
 
@@ -147,23 +147,23 @@ def _read_list(given: str) -> frozenset[str]:
 
 def _read_entry(entry: str) -> str:
     folded = fold(entry)
-    return folded if _HAN.search(folded) else _key(WORD.findall(folded))
+    return folded if _HAN.search(folded) else _make_key(WORD.findall(folded))
 
 
-def _key(words: Iterable[str]) -> str:
+def _make_key(words: Iterable[str]) -> str:
     # The name of a month gives a date as well, which comes before the stem.
-    return " ".join(terms(word)[-1] for word in words)
+    return " ".join(list_terms(word)[-1] for word in words)
 
 
-def _named_things() -> Iterator[tuple[str, WordMeaning]]:
-    """Return the things that have names in several languages, such as foods and places."""
+def _list_named_things() -> Iterator[tuple[str, WordMeaning]]:
+    """Yield the things that have names in several languages, such as foods and places."""
     shared = load_data("learning/concepts.toml")["concepts"]
     tables = (shared, *find_tables("concepts"))
     for key, spellings in chain.from_iterable(table.items() for table in tables):
         yield f"{_NAMED_THINGS}{key}", WordMeaning(frozenset(map(_read_entry, (key, *spellings))))
 
 
-_HAN = lazy_pattern("[\u3400-\u9fff]")
+_HAN = make_pattern("[\u3400-\u9fff]")
 
 FILE = "statements.toml"
 STRANGER = "?"
@@ -174,35 +174,40 @@ _PAIR = 2
 
 @lru_cache(maxsize=4096)
 def find_people(text: str, names: Names = frozenset()) -> frozenset[str]:
-    """Return who is spoken of; `names` are those known, in lower case, each with whose it is."""
-    plain = one_spelling(text)
-    found = [(one.start(), one.end(), _who(one)) for one in _kin_pattern().finditer(plain)]
+    """Return the people in a text; `names` are known names in lower case, with whose they are."""
+    plain = normalize_spelling(text)
+    found = [
+        (one.start(), one.end(), _find_who(one)) for one in _load_kin_pattern().finditer(plain)
+    ]
     for name, key in names:
         found += [
-            (one.start(), one.end(), key) for one in _name_pattern(name).finditer(plain.lower())
+            (one.start(), one.end(), key)
+            for one in _make_name_pattern(name).finditer(plain.lower())
         ]
     found.sort()
     people = {key for *_, key in found} - {"", STRANGER}
     for (_, end, whose), (start, _, who) in pairwise(found):
         if find_pattern("recall", "owning").fullmatch(plain[end:start]):
-            people |= _load_composed_relations().get(f"{_group(whose)} {_group(who)}", frozenset())
+            people |= _load_composed_relations().get(
+                f"{_find_group(whose)} {_find_group(who)}", frozenset()
+            )
     return frozenset(people)
 
 
 @lru_cache(maxsize=4096)
 def find_owner(text: str, names: Names = frozenset()) -> str:
-    """Return whom a statement is about if it begins with somebody else than the user, or ""."""
-    plain = one_spelling(text).strip()
+    """Return the person that a statement begins with; "" for the user."""
+    plain = normalize_spelling(text).strip()
     plain = find_pattern("recall", "lead", "^").sub("", plain)
     lead = find_pattern("recall", "possessive").match(plain)
     start = lead.end() if lead else 0
     begun = plain[start : start + _LEAD_CHARS]
     for name, key in names:
-        if _name_pattern(name).match(begun.lower()):
+        if _make_name_pattern(name).match(begun.lower()):
             return key or STRANGER
-    kin = _kin_pattern().match(plain, start)
+    kin = _load_kin_pattern().match(plain, start)
     if kin:
-        return _who(kin)
+        return _find_who(kin)
     if find_pattern("recall", "first_person").match(begun):
         return ""
     is_somebody = find_pattern("recall", "somebody").match(begun) and not lead
@@ -211,14 +216,14 @@ def find_owner(text: str, names: Names = frozenset()) -> str:
 
 @lru_cache(maxsize=4096)
 def has_user_within(text: str) -> bool:
-    """Whether a statement that begins with somebody else speaks of the user as well."""
-    plain = one_spelling(text)
-    rest = _kin_pattern().sub("", plain, count=1)
+    """Whether a statement that begins with somebody else also mentions the user."""
+    plain = normalize_spelling(text)
+    rest = _load_kin_pattern().sub("", plain, count=1)
     return len(find_pattern("recall", "first_person").findall(rest)) > 1
 
 
 def find_aliases(text: str) -> list[tuple[str, str]]:
-    """Return the names in a text, each with what is called so: Tilly, beagle."""
+    """Return the names in a text, each with what it names: Tilly, beagle."""
     found = find_pattern("recall", "alias").finditer(simplify(text))
     pairs = ([part for part in one.groupdict().items() if part[1]] for one in found)
     named = [{key.rstrip("0123456789"): value for key, value in pair} for pair in pairs]
@@ -226,40 +231,40 @@ def find_aliases(text: str) -> list[tuple[str, str]]:
 
 
 def means(asked: str, spoken_of: str) -> bool:
-    """Whether somebody who is asked about may be somebody who is spoken of."""
-    return asked == spoken_of or _group(spoken_of) == asked or _group(asked) == spoken_of
+    """Whether the person who is asked about may be the one who is spoken of."""
+    return asked == spoken_of or _find_group(spoken_of) == asked or _find_group(asked) == spoken_of
 
 
-def words_for(who: str) -> list[str]:
-    """Return the words for somebody, in every language, and for those who may be meant too."""
-    return [word for word, one in _kin_words().items() if means(who, one)]
+def find_words_for(who: str) -> list[str]:
+    """Return the words for a person, and for whoever may be meant, in every language."""
+    return [word for word, one in _load_kin_words().items() if means(who, one)]
 
 
-def who_is(key: str) -> str:
-    """Return who is meant by a key of the learned facts; "" for pets and others."""
-    return _same().get(key, "")
+def find_person(key: str) -> str:
+    """Return the person behind a key of the learned facts; "" for pets and others."""
+    return _load_people().get(key, "")
 
 
 @cache
-def _group(who: str) -> str:
-    """Return what somebody is one of, where a word for that is no person of its own: a brother."""
+def _find_group(who: str) -> str:
+    """Return the general word for a person, such as brother for an older one; else the person."""
     members: Mapping[str, list[str]] = load_data("recall/people.toml")["members"]
     return next((group for group, those in members.items() if who in those), who)
 
 
-def _who(match: re.Match[str]) -> str:
-    return _kin_words()[match["kin"].lower()]
+def _find_who(match: re.Match[str]) -> str:
+    return _load_kin_words()[match["kin"].lower()]
 
 
 @cache
-def _same() -> dict[str, str]:
+def _load_people() -> dict[str, str]:
     table = load_data("recall/people.toml")["same"]
     return {key: name for name, keys in table.items() for key in keys}
 
 
 @cache
 def _load_composed_relations() -> dict[str, frozenset[str]]:
-    """Return who two are together: the brother's child is a nephew or a niece."""
+    """Return the relations composed of two: the brother's child is a nephew or a niece."""
     found: dict[str, set[str]] = {}
     for name, pairs in load_data("recall/people.toml")["composed"].items():
         for pair in pairs:
@@ -268,19 +273,19 @@ def _load_composed_relations() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _kin_words() -> dict[str, str]:
+def _load_kin_words() -> dict[str, str]:
     return {
-        word: _same()[key]
+        word: _load_people()[key]
         for language in find_languages(FILE)
         for word, key in get_language(language).relations.items()
-        if key in _same()
+        if key in _load_people()
     }
 
 
 @cache
-def _kin_pattern() -> re.Pattern[str]:
+def _load_kin_pattern() -> re.Pattern[str]:
     """Return the pattern of all words for people; one Chinese character needs "my" before it."""
-    longest = sorted(_kin_words(), key=len, reverse=True)
+    longest = sorted(_load_kin_words(), key=len, reverse=True)
     spaced = "|".join(re.escape(word) for word in longest if word.isascii())
     joined = "|".join(word for word in longest if not word.isascii() and len(word) > 1)
     single = "".join(word for word in longest if not word.isascii() and len(word) == 1)
@@ -291,7 +296,7 @@ def _kin_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _name_pattern(name: str) -> re.Pattern[str]:
+def _make_name_pattern(name: str) -> re.Pattern[str]:
     # Chinese names have no edges that a pattern could look for.
     edge = r"\b" if name.isascii() else ""
     return re.compile(f"{edge}{re.escape(name)}{edge}")
@@ -301,10 +306,10 @@ TASTES = ("liking", "disliking")
 KINDS = ("time", "place", "person", "number", "often", "age", *TASTES)
 MAX_CHARS = 400
 """Of a longer text the end asks."""
-_LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
-_CLAUSE = lazy_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
-_NAME = lazy_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
-_TWO_PART_NAME = lazy_pattern(r"\b(?:[A-Z][a-z]{1,9}-[a-z]{1,9}|A-[A-Z][a-z]{1,9})\b")
+_LAST_WORD = make_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
+_CLAUSE = make_pattern(r"(?:[^,.!;?，。！；？\s]|(?<![\u3400-\u9fff])\s|[.,](?=\d))+[?？]?")
+_NAME = make_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
+_TWO_PART_NAME = make_pattern(r"\b(?:[A-Z][a-z]{1,9}-[a-z]{1,9}|A-[A-Z][a-z]{1,9})\b")
 """A name as Chinese ones are written in Latin letters: Pin-yu, whose pin is no password."""
 
 
@@ -326,7 +331,7 @@ class Thing:
     @property
     def is_strict(self) -> bool:
         """Whether a passage without it answers something else."""
-        is_loose = self.is_aside or any(meanings()[name].is_loose for name in self.meanings)
+        is_loose = self.is_aside or any(load_meanings()[name].is_loose for name in self.meanings)
         return bool(self.meanings) and not is_loose
 
 
@@ -364,7 +369,7 @@ def asks(text: str) -> bool:
 
 
 def read_question(text: str, names: Names = frozenset()) -> Question:
-    """Return what a message asks for; `names` are known, each with whose it is."""
+    """Return what a message asks for; `names` are known names, with whose they are."""
     text = text[-MAX_CHARS:]
     plain = simplify(text)
     people = find_people(text, names)
@@ -376,14 +381,14 @@ def read_question(text: str, names: Names = frozenset()) -> Question:
     )
     named = {*known, *(one.lower() for one in found_names)}
     is_own = not people and find_pattern("recall", "first_person").search(plain) is not None
-    name_terms = frozenset(terms(" ".join(named)))
+    name_terms = frozenset(list_terms(" ".join(named)))
     folded = fold(drop_two_part_names(text))
     # The words of asking may stand within another: 考什麼試.
     joined = find_pattern("recall", "within").sub("", folded)
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
     # "Like" is a stop word, and all that "What do I like?" asks for.
     things = things or [*_find_common_words(folded)]
-    asking = frozenset(terms(_find_asking(text)))
+    asking = frozenset(list_terms(_find_asking(text)))
     things = [replace(one, is_aside=not one.terms & asking) for one in things]
     own = is_own and not named
     unique = tuple(dict.fromkeys(things))
@@ -401,7 +406,7 @@ def ends_asking(text: str) -> bool:
 
 
 def _find_asking(text: str) -> str:
-    """Return the clauses of a message that ask, or all of it."""
+    """Return the clauses of a message that ask; all of them if none does."""
     clauses = _CLAUSE.findall(text)
     asking = [one for one in clauses if asks(one)]
     return " ".join(asking or clauses)
@@ -413,13 +418,13 @@ def _is_known(name: str) -> bool:
 
 
 def _is_word(name: str) -> bool:
-    """Whether what looks like a name of two parts is a known word as a whole: Wi-fi."""
+    """Whether what looks like a two-part name is a known word: Wi-fi."""
     folded = fold(name)
     return any(one.end - one.start == len(folded) for one in find_words(folded))
 
 
 def _find_things(folded: str, named: frozenset[str]) -> Iterator[Thing]:
-    """Go over what a question speaks of; people and names are looked for by themselves."""
+    """Yield the things that a question speaks of, without people and names."""
     end = 0
     for word in sorted(find_words(folded), key=lambda one: one.start):
         yield from _read_unknown(folded[end : word.start], named)
@@ -436,32 +441,32 @@ def _read_known(folded: str, word: Word) -> Thing | None:
         return None
     before = folded[: word.start]
     is_sought = find_pattern("recall", "sought").search(before) is not None
-    return Thing(_telling_terms(text), own, is_sought, _find_modifier(before))
+    return Thing(_find_telling_terms(text), own, is_sought, _find_modifier(before))
 
 
 def _find_common_words(folded: str) -> Iterator[Thing]:
-    """Go over stop words that have a meaning of their own, for a question without other words."""
+    """Yield stop words with a meaning of their own, for a question without other words."""
     for word in find_words(folded):
         text, own = folded[word.start : word.end], find_meanings(word.key)
         if own and is_stop_word(text) and not find_people(text):
-            yield Thing(_telling_terms(text), own)
+            yield Thing(_find_telling_terms(text), own)
 
 
 def _says_nothing(text: str) -> bool:
-    return all(is_stop_word(word) or word in _asking_words() for word in WORD.findall(text))
+    return all(is_stop_word(word) or word in _load_asking_words() for word in WORD.findall(text))
 
 
 def _find_modifier(before: str) -> frozenset[str]:
     """Return the terms of the word right before another: the home of home insurance."""
     last = _LAST_WORD.search(before)
     is_telling = last is not None and not _says_nothing(last[1])
-    return frozenset(terms(last[1])) if last is not None and is_telling else frozenset()
+    return frozenset(list_terms(last[1])) if last is not None and is_telling else frozenset()
 
 
 def _read_unknown(part: str, named: frozenset[str]) -> Iterator[Thing]:
-    """Go over words of which no meaning is known: each one, or a run of characters."""
+    """Yield the words of unknown meaning, of Chinese a run of characters at a time."""
     for word in WORD.findall(part):
-        own = frozenset(terms(word))
+        own = frozenset(list_terms(word))
         if not (_says_nothing(word) or own & named or find_people(word)):
             yield Thing(own)
     run = "".join(char if is_unspaced(char) else " " for char in part)
@@ -477,13 +482,13 @@ def _strip_people(run: str) -> str:
     return " ".join(part for part in run.split() if not find_people(part))
 
 
-def _telling_terms(text: str) -> frozenset[str]:
-    found = terms(text)
+def _find_telling_terms(text: str) -> frozenset[str]:
+    found = list_terms(text)
     longer = frozenset(term for term in found if len(term) > 1)
     return longer or frozenset(found)
 
 
 @cache
-def _asking_words() -> frozenset[str]:
+def _load_asking_words() -> frozenset[str]:
     """Return the words of asking that say nothing about what is asked."""
     return frozenset(fold(join_texts("recall", "asking")).split())

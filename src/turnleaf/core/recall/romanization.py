@@ -64,11 +64,12 @@ class LatinName:
 
 
 def spell_names_alike(question: str, passage: str) -> str:
-    """Return a passage with names that the question has in the other script as that has them."""
+    """Return a passage with its names in the script in which the question has them."""
     if len(question) > MAX_CHARS or len(passage) > MAX_CHARS:
         return passage
     for name in find_latin_names(question):
         for found in _find_han(name, passage):
+            # Chinese has no spaces, and without them a name in Latin letters would be no word.
             passage = passage.replace(found, f" {name.text} ")
     for name in find_latin_names(passage):
         for found in _find_han(name, question):
@@ -78,19 +79,19 @@ def spell_names_alike(question: str, passage: str) -> str:
 
 @lru_cache(maxsize=4096)
 def find_latin_names(text: str) -> tuple[LatinName, ...]:
-    """Return what in a text may be a Chinese name in Latin letters."""
+    """Return the possible Chinese names in Latin letters of a text."""
     return tuple(islice(dict.fromkeys(_list_latin_names(text)), MOST_NAMES))
 
 
 def _list_latin_names(text: str) -> Iterator[LatinName]:
     for found in _HYPHENATED.finditer(text):
-        yield LatinName(found[0], tuple(_sounds_of(one) for one in found[0].split("-")))
+        yield LatinName(found[0], tuple(_find_sounds(one) for one in found[0].split("-")))
     for found in _JOINED.finditer(text):
         syllables = _divide(found[0].lower())
         if syllables:
-            yield LatinName(found[0], tuple(_sounds_of(one) for one in syllables))
-    for found in _titles_before().finditer(text):
-        yield LatinName(found[0], (_sounds_of(found[1]),), has_title=True)
+            yield LatinName(found[0], tuple(_find_sounds(one) for one in syllables))
+    for found in _load_titles_before().finditer(text):
+        yield LatinName(found[0], (_find_sounds(found[1]),), has_title=True)
 
 
 def _find_han(name: LatinName, text: str) -> tuple[str, ...]:
@@ -117,12 +118,12 @@ def _match(name: LatinName, run: str, start: int) -> str:
         return ""
     if not name.has_title:
         return run[start:end]
-    title = _titles_after().match(simplify(run), end)
+    title = _load_titles_after().match(simplify(run), end)
     return run[start : title.end()] if title else ""
 
 
 @lru_cache(maxsize=4096)
-def _sounds_of(spelling: str) -> frozenset[Sound]:
+def _find_sounds(spelling: str) -> frozenset[Sound]:
     """Return how a syllable in Latin letters may sound."""
     plain = spelling.lower()
     # Wade–Giles writes j for what Pinyin writes r.
@@ -137,7 +138,7 @@ def _hear(syllable: str) -> Sound:
 
 
 @cache
-def _syllables() -> dict[str, str]:
+def _load_syllables() -> dict[str, str]:
     """Return the characters of each Pinyin syllable, in Simplified form."""
     told: dict[str, str] = load_data("recall/romanization.toml")["syllables"]
     return told
@@ -147,29 +148,30 @@ def _syllables() -> dict[str, str]:
 def _read_characters() -> dict[str, frozenset[Sound]]:
     """Return how each known character may sound."""
     heard: dict[str, set[Sound]] = {}
-    for syllable, characters in _syllables().items():
+    for syllable, characters in _load_syllables().items():
         for one in characters:
             heard.setdefault(one, set()).add(_hear(syllable))
     return {one: frozenset(sounds) for one, sounds in heard.items()}
 
 
 def _divide(word: str) -> tuple[str, ...]:
-    """Divide a word into Pinyin syllables, or return nothing if it cannot be."""
+    """Return the Pinyin syllables of a word; () if it has others."""
     ways: list[tuple[str, ...] | None] = [()] + [None] * len(word)
     for end, start in product(range(1, len(word) + 1), range(len(word))):
         before = ways[start]
-        if start < end and before is not None and word[start:end] in _syllables():
+        if start < end and before is not None and word[start:end] in _load_syllables():
             ways[end] = ways[end] or (*before, word[start:end])
     whole = ways[-1] or ()
+    # A single syllable is a word of too many languages to be taken for a name.
     return whole if 1 < len(whole) <= MOST_SYLLABLES else ()
 
 
 @cache
-def _titles_before() -> re.Pattern[str]:
+def _load_titles_before() -> re.Pattern[str]:
     told = "|".join(load_data("recall/romanization.toml")["titles"]["before"])
     return re.compile(rf"\b(?:{told}) ([A-Z][a-z]{{1,6}})\b")
 
 
 @cache
-def _titles_after() -> re.Pattern[str]:
+def _load_titles_after() -> re.Pattern[str]:
     return re.compile(simplify("|".join(load_data("recall/romanization.toml")["titles"]["after"])))

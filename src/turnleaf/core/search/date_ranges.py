@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.languages.language import find_present
 from turnleaf.core.languages.words import compile_pattern, expand, read_number
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class DateRangeWords:
         self._edges: Mapping[str, str] = data.get("edges", {})
         self.rules = [(one["reads"], self._expand(one["pattern"])) for one in data["rule"]]
 
-    def edge(self, name: str) -> str:
-        """Return a pattern of what stands around a time; nothing if there is none."""
+    def find_edge(self, name: str) -> str:
+        """Return the pattern of what stands around a time, such as "since"; "" if there is none."""
         return self._expand(self._edges.get(name, ""))
 
     def _expand(self, pattern: str) -> str:
@@ -55,25 +55,25 @@ class DateRangeWords:
 
 @cache
 def load_words(language: str) -> DateRangeWords:
-    """Return how a language names times; its folder has a file of them."""
+    """Return the rules and words for times of a language whose folder has them."""
     return DateRangeWords(load_data(f"languages/{language}/{FILE}"))
 
 
 @cache
 def find_meanings(table: str) -> dict[str, Any]:
     """Return what the words of a table mean, in any language."""
-    tables = (words.words.get(table, {}) for words in _all_words())
+    tables = (words.words.get(table, {}) for words in _list_words())
     return {word: meaning for one in tables for word, meaning in one.items()}
 
 
 @cache
 def find_edge(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """Return what an edge is in any language, between two patterns that all share."""
-    edges = (words.edge(name) for words in _all_words())
+    """Return the pattern of an edge in every language, between two patterns that all share."""
+    edges = (words.find_edge(name) for words in _list_words())
     return compile_pattern(f"{before}(?:{'|'.join(filter(None, edges)) or _NOTHING}){after}")
 
 
-def _all_words() -> Iterator[DateRangeWords]:
+def _list_words() -> Iterator[DateRangeWords]:
     return map(load_words, find_folders("languages", FILE))
 
 
@@ -127,46 +127,48 @@ _SLASHED = (
     r"(?<![\d/.,-])"
     r"(?P<month>\d{1,2})[/／](?P<day>\d{1,2})(?:[/／](?P<year>\d{4}|\d{2}))?(?![\d/／]|[.-]\d)"
 )
-_GAP = lazy_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
+_GAP = make_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
 _EDGES = " \t\r\n,，.。;；:：、"
 
 
 def find_date_range(text: str, today: date) -> DateRange | None:
-    """Return the days that a text speaks of, or nothing; the shortest time wins."""
-    found = [*_join_ranges(text, [each for each in _all(text, today) if each.days])]
+    """Return the days that a text speaks of, or None; of several ranges the shortest wins."""
+    found = [*_join_ranges(text, [each for each in _find_all(text, today) if each.days])]
     if not found:
         return None
-    spans = _weekdays_in_weeks(found) or [each.days for each in found if each.days]
+    spans = _find_weekdays_in_weeks(found) or [each.days for each in found if each.days]
     first, last = min(spans, key=lambda days: days[1] - days[0])
-    return DateRange(first, last, _rest(text, found))
+    return DateRange(first, last, _remove_ranges(text, found))
 
 
-def _all(text: str, today: date) -> list[_FoundRange]:
-    """Find the words for times, longer ones first, in the order in which they stand."""
+def _find_all(text: str, today: date) -> list[_FoundRange]:
+    """Return the words for times in the order of the text; where rules overlap, the first wins."""
     plain = simplify(text[:_MAX_CHARS])
     found: list[_FoundRange] = []
     taken = bytearray(len(plain))
-    for reads, pattern in _rules(plain):
+    for reads, pattern in _list_rules(plain):
         for match in compile_rule(pattern).finditer(plain):
             start, end = match.span()
             # Rules come in the order of their precedence: what one has read no later one reads
             # again.
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
-                days = _open_end(plain, start, end, _days(_READERS[reads], match, today), today)
+                days = _extend_open_range(
+                    plain, start, end, _resolve_days(_READERS[reads], match, today), today
+                )
                 found.append(_FoundRange(start, end, days, reads == "weekday"))
     return sorted(found, key=lambda each: each.start)
 
 
-def _rules(plain: str) -> Iterator[tuple[str, str]]:
-    """Return what a time looks like in digits, and in each language that a text may have."""
+def _list_rules(plain: str) -> Iterator[tuple[str, str]]:
+    """Return the rules for dates in digits, then those of each language in the text."""
     yield "iso_date", _ISO
     yield "slashed_date", f"(?P<on>{find_edge('dated_before').pattern})?{_SLASHED}"
     for language in find_present(plain, FILE):
         yield from load_words(language.name).rules
 
 
-def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None:
+def _resolve_days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None:
     try:
         return days_of(match, today)
     # There is no such day: 31 February, or one before the first year.
@@ -174,8 +176,10 @@ def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None
         return None
 
 
-def _open_end(text: str, start: int, end: int, days: _Days | None, today: date) -> _Days | None:
-    """Stretch "since Monday" to this day, and return nothing for "before Monday"."""
+def _extend_open_range(
+    text: str, start: int, end: int, days: _Days | None, today: date
+) -> _Days | None:
+    """Extend "since Monday" to today; return None for "before Monday"."""
     if days is None or _stands_at(text, start, end, "until"):
         return None
     if _stands_at(text, start, end, "since"):
@@ -184,7 +188,7 @@ def _open_end(text: str, start: int, end: int, days: _Days | None, today: date) 
 
 
 def _stands_at(text: str, start: int, end: int, edge: str) -> bool:
-    """Whether such words stand before or after a time."""
+    """Whether the words of an edge stand right before or after a time."""
     before = find_edge(f"{edge}_before", after=r"\Z").search(text, max(0, start - _NEAR), start)
     return bool(before or find_edge(f"{edge}_after").match(text, end, end + _NEAR))
 
@@ -193,13 +197,13 @@ def _join_ranges(text: str, found: list[_FoundRange]) -> Iterator[_FoundRange]:
     """Join two times with "to" between them into one."""
     while found:
         first, *found = found
-        if found and (both := _range(text, first, found[0])):
+        if found and (both := _join_pair(text, first, found[0])):
             first, *found = both, *found[1:]
         yield first
 
 
-def _range(text: str, one: _FoundRange, other: _FoundRange) -> _FoundRange | None:
-    if not one.days or not other.days or not _link().match(text[one.end : other.end]):
+def _join_pair(text: str, one: _FoundRange, other: _FoundRange) -> _FoundRange | None:
+    if not one.days or not other.days or not _find_link().match(text[one.end : other.end]):
         return None
     first, last = one.days[0], other.days[1]
     # A weekday is the latest one, so "from Friday to Monday" came out the wrong way round.
@@ -209,24 +213,25 @@ def _range(text: str, one: _FoundRange, other: _FoundRange) -> _FoundRange | Non
 
 
 @cache
-def _link() -> re.Pattern[str]:
-    """Return what makes one time of two."""
+def _find_link() -> re.Pattern[str]:
+    """Return the pattern of what joins two times, such as "to"."""
     after = find_edge("after_link").pattern
     return find_edge("link", r"\s*(?:[-–~～]|", rf")\s*(?:{after})?")
 
 
-def _weekdays_in_weeks(found: list[_FoundRange]) -> list[_Days]:
-    """Return the days that are named together with their week: "on Tuesday last week"."""
+def _find_weekdays_in_weeks(found: list[_FoundRange]) -> list[_Days]:
+    """Return the weekdays that are named together with their week: "on Tuesday last week"."""
     days = [each.days[0].weekday() for each in found if each.days and each.is_weekday]
     weeks = [each.days[0] for each in found if each.days and _is_week(each.days)]
-    return [_day(week + timedelta(days=day)) for day in days for week in weeks]
+    return [_make_day(week + timedelta(days=day)) for day in days for week in weeks]
 
 
 def _is_week(days: _Days) -> bool:
     return days[0].weekday() == 0 and days[1] - days[0] == timedelta(days=6)
 
 
-def _rest(text: str, found: list[_FoundRange]) -> str:
+def _remove_ranges(text: str, found: list[_FoundRange]) -> str:
+    """Return the text without the words for times, and without what only led to them."""
     # Simplifying moves no character, so a place in the one is a place in the other.
     plain = simplify(text)
     pieces: list[str] = []
@@ -241,117 +246,128 @@ def _rest(text: str, found: list[_FoundRange]) -> str:
 
 
 def _narrow_gaps(gap: re.Match[str]) -> str:
-    """Leave one space between words and nothing before a stop."""
+    """Return one space for a gap between words, and nothing for one before a stop."""
     following = gap.string[gap.end() : gap.end() + 1]
     return "" if following in {*",.;:?!，。；：？！"} else " "
 
 
-def _day(day: date) -> _Days:
+def _make_day(day: date) -> _Days:
     return day, day
 
 
-def _week(day: date) -> _Days:
+def _make_week(day: date) -> _Days:
     monday = day - timedelta(days=day.weekday())
     return monday, monday + timedelta(days=6)
 
 
-def _month(year: int, month: int) -> _Days:
+def _make_month(year: int, month: int) -> _Days:
     following = date(year + month // 12, month % 12 + 1, 1)
     return date(year, month, 1), following - timedelta(days=1)
 
 
-def _year(year: int) -> _Days:
+def _make_year(year: int) -> _Days:
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def month_before(day: date, count: int) -> _Days:
+def find_month_before(day: date, count: int) -> _Days:
     """Return the first and the last day of the month that was so many months ago."""
     months = 12 * day.year + day.month - 1 - count
-    return _month(months // 12, months % 12 + 1)
+    return _make_month(months // 12, months % 12 + 1)
 
 
-def _unit_before(today: date, unit: str, count: int) -> _Days:
-    """Return the day, week, month or year that was so many of them ago."""
+def _find_unit_before(today: date, unit: str, count: int) -> _Days:
+    """Return the day, week, month or year `count` units before today."""
     if unit == "day":
-        return _day(today - timedelta(days=count))
+        return _make_day(today - timedelta(days=count))
     if unit == "week":
-        return _week(today - timedelta(weeks=count))
-    return month_before(today, count) if unit == "month" else _year(today.year - count)
+        return _make_week(today - timedelta(weeks=count))
+    return find_month_before(today, count) if unit == "month" else _make_year(today.year - count)
 
 
-def _meaning(match: re.Match[str], name: str) -> Any:  # noqa: ANN401 - whatever the data says
-    """Return what the word of a group means; None where there is none."""
+def _find_meaning(match: re.Match[str], name: str) -> Any:  # noqa: ANN401 - whatever the data says
+    """Return what the data says of the word in a group; None where there is none."""
     return find_meanings(name).get((match.groupdict().get(name) or "").lower())
 
 
 def _count_back(match: re.Match[str]) -> int:
-    """Return how many units ago the one is that is named; a bare "in" names this one."""
-    return int(_meaning(match, "which") or 0)
+    """Return how many units back "this" or "last" goes; a bare "in" means the current one."""
+    return int(_find_meaning(match, "which") or 0)
 
 
-def _nothing(match: re.Match[str], today: date) -> None:
-    """Return no days: it lies ahead or comes again."""
+def _read_nothing(match: re.Match[str], today: date) -> None:
+    """Return None: the time lies ahead or recurs."""
 
 
-def _days_ago(match: re.Match[str], today: date) -> _Days:
-    return _day(today - timedelta(days=find_meanings("days_ago")[match[0].lower()]))
+def _read_days_ago(match: re.Match[str], today: date) -> _Days:
+    return _make_day(today - timedelta(days=find_meanings("days_ago")[match[0].lower()]))
 
 
-def _ago(match: re.Match[str], today: date) -> _Days:
-    unit, number = _meaning(match, "unit"), match["n"].lower()
+def _read_ago(match: re.Match[str], today: date) -> _Days:
+    unit, number = _find_meaning(match, "unit"), match["n"].lower()
     if (few := find_meanings("vague").get(number)) is None:
-        return _unit_before(today, unit, read_number(number))
-    return _unit_before(today, unit, few)[0], _unit_before(today, unit, 1)[1]
+        return _find_unit_before(today, unit, read_number(number))
+    # "A few weeks ago" may be any of the last few, but not the current one.
+    return _find_unit_before(today, unit, few)[0], _find_unit_before(today, unit, 1)[1]
 
 
-def _lately(match: re.Match[str], today: date) -> _Days:
-    """Return the last so many days, weeks, months or years, and this day."""
-    unit, number = _meaning(match, "unit"), match["n"].lower()
+def _read_lately(match: re.Match[str], today: date) -> _Days:
+    """Return the last few days, weeks, months or years, up to today."""
+    unit, number = _find_meaning(match, "unit"), match["n"].lower()
     count = find_meanings("vague").get(number) or read_number(number)
     if unit in {"day", "week"}:
         return today - timedelta(days=count * (7 if unit == "week" else 1)), today
-    month = month_before(today, count * (12 if unit == "year" else 1))
+    month = find_month_before(today, count * (12 if unit == "year" else 1))
     return min(month[0] + timedelta(days=today.day - 1), month[1]), today
 
 
-def _recent_days(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
+def _read_recent_days(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
     return today - timedelta(days=_FEW), today
 
 
-def _named_unit(match: re.Match[str], today: date) -> _Days:
-    return _unit_before(today, _meaning(match, "unit"), _count_back(match))
+def _read_named_unit(match: re.Match[str], today: date) -> _Days:
+    return _find_unit_before(today, _find_meaning(match, "unit"), _count_back(match))
 
 
-def _weekend(match: re.Match[str], today: date) -> _Days:
+def _read_weekend(match: re.Match[str], today: date) -> _Days:
     weeks = _count_back(match)
     # Before Saturday this weekend is yet to come, and a question about the past means the last.
     if not weeks and today.weekday() < _SATURDAY:
         weeks = 1
-    sunday = _week(today - timedelta(weeks=weeks))[1]
+    sunday = _make_week(today - timedelta(weeks=weeks))[1]
     return sunday - timedelta(days=1), sunday
 
 
-def _on_weekday(match: re.Match[str], today: date) -> _Days:
+def _read_weekday(match: re.Match[str], today: date) -> _Days:
     """Return the latest such day, this day included."""
-    return _day(today - timedelta(days=(today.weekday() - _meaning(match, "weekday")) % 7))
+    return _make_day(
+        today - timedelta(days=(today.weekday() - _find_meaning(match, "weekday")) % 7)
+    )
 
 
-def _last_weekday(match: re.Match[str], today: date) -> _Days:
-    return _day(today - timedelta(days=(today.weekday() - _meaning(match, "weekday") - 1) % 7 + 1))
+def _read_last_weekday(match: re.Match[str], today: date) -> _Days:
+    return _make_day(
+        today - timedelta(days=(today.weekday() - _find_meaning(match, "weekday") - 1) % 7 + 1)
+    )
 
 
-def _weekday_of_week(match: re.Match[str], today: date) -> _Days | None:
+def _read_weekday_of_week(match: re.Match[str], today: date) -> _Days | None:
     weeks = _count_back(match)
-    day = _week(today - timedelta(weeks=weeks))[0] + timedelta(days=_meaning(match, "weekday"))
-    return _day(day) if day <= today else None
+    day = _make_week(today - timedelta(weeks=weeks))[0] + timedelta(
+        days=_find_meaning(match, "weekday")
+    )
+    return _make_day(day) if day <= today else None
 
 
-def _iso_date(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
+def _read_iso_date(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
     year, month = int(match["year"]), int(match["month"])
-    return _day(date(year, month, int(match["day"]))) if match["day"] else _month(year, month)
+    return (
+        _make_day(date(year, month, int(match["day"])))
+        if match["day"]
+        else _make_month(year, month)
+    )
 
 
-def _slashed_date(match: re.Match[str], today: date) -> _Days | None:
+def _read_slashed_date(match: re.Match[str], today: date) -> _Days | None:
     """Read month and day, or day and month where it can be nothing else; a fraction is no date."""
     month, day, year = int(match["month"]), int(match["day"]), match["year"]
     is_certain = match["on"] is not None or year is not None
@@ -362,75 +378,79 @@ def _slashed_date(match: re.Match[str], today: date) -> _Days | None:
     if is_certain and month > _MONTHS:
         month, day = day, month
     if year:
-        return _day(date(int(year) % 100 + 2000 if len(year) == 2 else int(year), month, day))  # noqa: PLR2004
-    return _latest_day(today, month, day)
+        return _make_day(date(int(year) % 100 + 2000 if len(year) == 2 else int(year), month, day))  # noqa: PLR2004
+    return _find_latest_day(today, month, day)
 
 
-def _named_date(match: re.Match[str], today: date) -> _Days | None:
+def _read_named_date(match: re.Match[str], today: date) -> _Days | None:
     """Read a date whose month is a word; "may" and "march" are also verbs."""
     is_certain = match["on"] or match["suffix"] or match["year"]
     if match["month"] in find_meanings("doubtful") and not is_certain:
         return None
-    return _date(match, today)
+    return _read_date(match, today)
 
 
-def _named_month(match: re.Match[str], today: date) -> _Days | None:
+def _read_named_month(match: re.Match[str], today: date) -> _Days | None:
     doubtful, which = find_meanings("doubtful").get(match["month"]), match["which"].lower()
     if which and doubtful and which not in doubtful.split():
         return None
-    days = _date(match, today)
+    days = _read_date(match, today)
+    # In November, "last November" is that of last year.
     is_now = days[1] >= today
-    return _month(days[0].year - 1, days[0].month) if _count_back(match) and is_now else days
+    return _make_month(days[0].year - 1, days[0].month) if _count_back(match) and is_now else days
 
 
-def _date(match: re.Match[str], today: date) -> _Days:
+def _read_date(match: re.Match[str], today: date) -> _Days:
     """Read a month, perhaps its day and its year; without a year it is the latest."""
     groups = match.groupdict()
-    month, year = _month_number(groups["month"] or ""), _stated_year(groups, today)
+    month, year = _read_month_number(groups["month"] or ""), _read_stated_year(groups, today)
     day = read_number(groups["day"]) if groups.get("day") else None
     if day is None:
         # A month that has not begun this year is last year's.
-        return _month(year or today.year - (month > today.month), month)
-    return _day(date(year, month, day)) if year else _latest_day(today, month, day)
+        return _make_month(year or today.year - (month > today.month), month)
+    return _make_day(date(year, month, day)) if year else _find_latest_day(today, month, day)
 
 
-def _week_of_month(match: re.Match[str], today: date) -> _Days | None:
+def _read_week_of_month(match: re.Match[str], today: date) -> _Days | None:
     """Return seven days of a month, counted from its first or back from its last."""
-    first, last = _stated_month(match, today)
-    if (place := _meaning(match, "nth")) < 0:
+    first, last = _find_stated_month(match, today)
+    if (place := _find_meaning(match, "nth")) < 0:
         return last - timedelta(days=6), last
     start = first + timedelta(weeks=place)
     return (start, min(start + timedelta(days=6), last)) if start <= last else None
 
 
-def _part_of_month(match: re.Match[str], today: date) -> _Days:
+def _read_part_of_month(match: re.Match[str], today: date) -> _Days:
     """Return the first ten days of a month, the second ten, or the rest."""
-    first, last = _stated_month(match, today)
-    part = _meaning(match, "part")
+    first, last = _find_stated_month(match, today)
+    part = _find_meaning(match, "part")
     start = first + timedelta(days=10 * part)
     return start, last if part == _PARTS - 1 else start + timedelta(days=9)
 
 
-def _stated_month(match: re.Match[str], today: date) -> _Days:
+def _find_stated_month(match: re.Match[str], today: date) -> _Days:
     is_named = match.groupdict().get("which")
-    return month_before(today, _count_back(match)) if is_named else _date(match, today)
+    return find_month_before(today, _count_back(match)) if is_named else _read_date(match, today)
 
 
-def _date_of_month(match: re.Match[str], today: date) -> _Days:
-    first, last = month_before(today, _count_back(match))
-    return _day(first.replace(day=read_number(match["day"]))) if match["day"] else (first, last)
+def _read_date_of_month(match: re.Match[str], today: date) -> _Days:
+    """Read a day of "this" or "last" month, or the whole month where no day is named."""
+    first, last = find_month_before(today, _count_back(match))
+    return (
+        _make_day(first.replace(day=read_number(match["day"]))) if match["day"] else (first, last)
+    )
 
 
-def _whole_year(match: re.Match[str], today: date) -> _Days:
-    return _year(_stated_year(match.groupdict(), today) or today.year)
+def _read_year(match: re.Match[str], today: date) -> _Days:
+    return _make_year(_read_stated_year(match.groupdict(), today) or today.year)
 
 
-def _month_number(text: str) -> int:
+def _read_month_number(text: str) -> int:
     month = find_meanings("month").get(text.lower()) or read_number(text)
     return date(1, month, 1).month
 
 
-def _stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
+def _read_stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
     year = (groups.get("year") or groups.get("relative") or "").lower()
     if not year:
         return None
@@ -441,33 +461,33 @@ def _stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
     return next(counted, None) or read_number(year)
 
 
-def _latest_day(today: date, month: int, day: int) -> _Days:
-    """Return the latest such day that is not in the future; 29 February is not in every year."""
+def _find_latest_day(today: date, month: int, day: int) -> _Days:
+    """Return the latest such day that is not in the future; raise ValueError if there is none."""
     for year in range(today.year, today.year - _MAX_YEARS - 1, -1):
-        if day <= _month(year, month)[1].day and (found := date(year, month, day)) <= today:
-            return _day(found)
+        if day <= _make_month(year, month)[1].day and (found := date(year, month, day)) <= today:
+            return _make_day(found)
     raise ValueError(day)
 
 
 _READERS: dict[str, _Resolver] = {
-    "nothing": _nothing,
-    "iso_date": _iso_date,
-    "slashed_date": _slashed_date,
-    "days_ago": _days_ago,
-    "recent_days": _recent_days,
-    "ago": _ago,
-    "lately": _lately,
-    "named_unit": _named_unit,
-    "weekend": _weekend,
-    "weekday": _on_weekday,
-    "last_weekday": _last_weekday,
-    "weekday_of_week": _weekday_of_week,
-    "named_date": _named_date,
-    "named_month": _named_month,
-    "date": _date,
-    "date_of_month": _date_of_month,
-    "week_of_month": _week_of_month,
-    "part_of_month": _part_of_month,
-    "year": _whole_year,
+    "nothing": _read_nothing,
+    "iso_date": _read_iso_date,
+    "slashed_date": _read_slashed_date,
+    "days_ago": _read_days_ago,
+    "recent_days": _read_recent_days,
+    "ago": _read_ago,
+    "lately": _read_lately,
+    "named_unit": _read_named_unit,
+    "weekend": _read_weekend,
+    "weekday": _read_weekday,
+    "last_weekday": _read_last_weekday,
+    "weekday_of_week": _read_weekday_of_week,
+    "named_date": _read_named_date,
+    "named_month": _read_named_month,
+    "date": _read_date,
+    "date_of_month": _read_date_of_month,
+    "week_of_month": _read_week_of_month,
+    "part_of_month": _read_part_of_month,
+    "year": _read_year,
 }
 """What works out the days, by the name that rules call it."""

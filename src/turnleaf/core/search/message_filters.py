@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnleaf.core.languages.replies import earlier_openings, openings
+from turnleaf.core.languages.replies import list_earlier_openings, list_openings
 from turnleaf.core.languages.words import find_pattern, find_words
-from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.ranking import Newer
-from turnleaf.core.search.terms import fold, is_stop_word, parse_query, simplify, terms
+from turnleaf.core.search.terms import fold, is_stop_word, list_terms, parse_query, simplify
 from turnleaf.core.serialization import from_iso
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ MOST_NEW = 0.2
 """The share of a question's words that may be other ones than those of the question asked now."""
 
 _QUESTION_MARK = r"[?？]\W*+$|"
-_SENTENCE = lazy_pattern(r"[^.!?。！？\n]++[.!?。！？\n]*+")
-_STATES = lazy_pattern(r"[.!]\s++\S|[。！\n]\s*+\S")
+_SENTENCE = make_pattern(r"[^.!?。！？\n]++[.!?。！？\n]*+")
+_STATES = make_pattern(r"[.!]\s++\S|[。！\n]\s*+\S")
 
 
 def is_question(text: str) -> bool:
@@ -60,7 +60,9 @@ def says_nothing(text: str) -> bool:
     """Whether an answer only says that nothing was found, or quotes or confirms what was said."""
     plain = simplify(fold(text)).strip()
     # After an empty line a confirmation goes on with an answer of its own.
-    if plain.startswith(_answers()) or (plain.startswith(_confirmations()) and "\n\n" not in plain):
+    if plain.startswith(_list_answers()) or (
+        plain.startswith(_list_confirmations()) and "\n\n" not in plain
+    ):
         return True
     if len(plain) > MAX_CHARS:
         return False
@@ -69,19 +71,19 @@ def says_nothing(text: str) -> bool:
 
 
 @cache
-def _answers() -> tuple[str, ...]:
-    """Return how answers begin that only quote what is known, or that found nothing."""
+def _list_answers() -> tuple[str, ...]:
+    """Return the openings of answers that only quote known facts or that found nothing."""
     names = ("found", "nothing", "heard", "noted", "crowded", "overview", "empty", "hello", "help")
-    ours = openings("recall", *names)
+    ours = list_openings("recall", *names)
     # What older versions answered still stands in stored conversations.
-    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("answers")))
+    return tuple(simplify(fold(one)) for one in (*ours, *list_earlier_openings("answers")))
 
 
 @cache
-def _confirmations() -> tuple[str, ...]:
-    """Return how it is confirmed that a request was done; what follows is the fact."""
-    ours = openings("memory", "saved", "known", "removed")
-    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("confirmations")))
+def _list_confirmations() -> tuple[str, ...]:
+    """Return the openings of confirmations; the fact follows them."""
+    ours = list_openings("memory", "saved", "known", "removed")
+    return tuple(simplify(fold(one)) for one in (*ours, *list_earlier_openings("confirmations")))
 
 
 @lru_cache(maxsize=16)
@@ -103,8 +105,8 @@ def _offers(sentence: str) -> bool:
 
 
 MAX_TALK_CHARS = 80
-_QUESTION = lazy_pattern(r"[?？]\s*+$")
-_WORD = lazy_pattern(r"[^\W\d_]+")
+_QUESTION = make_pattern(r"[?？]\s*+$")
+_WORD = make_pattern(r"[^\W\d_]+")
 
 
 def is_small_talk(text: str) -> bool:
@@ -124,7 +126,7 @@ def is_other_talk(text: str, wanted: Collection[str]) -> bool:
 
     By its meaning a greeting is near to every single word.
     """
-    return is_small_talk(text) and set(terms(text)).isdisjoint(wanted)
+    return is_small_talk(text) and set(list_terms(text)).isdisjoint(wanted)
 
 
 Place: TypeAlias = "tuple[str, datetime]"
@@ -152,7 +154,7 @@ class MessageOutcomes:
     accepted: frozenset[Place]
 
 
-def reason_of(fact: str) -> str:
+def make_reason(fact: str) -> str:
     """Return the reason for hiding the messages that a fact rests on."""
     return f"fact:{fact}"
 
@@ -164,8 +166,8 @@ def find_forgotten(changes: Iterable[Change]) -> dict[str, FactTraces]:
     gone: set[str] = set()
     for change in changes:
         for fact in change.ids():
-            places[fact] |= _places(change)
-            texts[fact] |= _texts(change, fact)
+            places[fact] |= _find_places(change)
+            texts[fact] |= _find_texts(change, fact)
             if change.op == "delete":
                 gone.add(fact)
             # A fact that came back, by an undo or because it was said again, is not forgotten.
@@ -177,18 +179,18 @@ def find_forgotten(changes: Iterable[Change]) -> dict[str, FactTraces]:
 
 
 def find_accepted(changes: Iterable[Change]) -> frozenset[Place]:
-    """Return where facts come from that a person has accepted."""
+    """Return the messages on which facts rest that a person has accepted."""
     places: dict[str, set[Place]] = defaultdict(set)
     accepted: set[str] = set()
     for change in changes:
-        places[change.id] |= _places(change)
+        places[change.id] |= _find_places(change)
         if change.op == "delete" and change.origin == ACCEPTED:
             accepted.add(change.id)
     return frozenset(place for fact in accepted for place in places[fact])
 
 
 def find_superseded(changes: Iterable[Change]) -> dict[Place, Newer]:
-    """Return what the messages' facts say now, where that is something else than they said."""
+    """Return, by message, what its fact says now, where that differs from what it said then."""
     stories: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         if change.id:
@@ -200,13 +202,13 @@ def find_superseded(changes: Iterable[Change]) -> dict[Place, Newer]:
             continue
         for change, following in pairwise(story):
             is_other = change.after is not None and change.after.content != last.content
-            for place in _places(change) if is_other else ():
+            for place in _find_places(change) if is_other else ():
                 found[place] = Newer(following.time, last.content)
     return found
 
 
 def note_newer(hits: Sequence[Hit], read: Callable[[], Iterable[Change]]) -> list[Hit]:
-    """Return hits, messages whose facts were replaced with what replaced them.
+    """Return the hits, and with each message whose fact was replaced what replaced it.
 
     The changes are read only where there is a message.
     """
@@ -223,14 +225,14 @@ def _find_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Newer | None:
     return newer.get((hit.conversation, from_iso(hit.time)))
 
 
-def _places(change: Change) -> set[Place]:
+def _find_places(change: Change) -> set[Place]:
     source = change.source
     if source is None or source.conversation is None or source.message_time is None:
         return set()
     return {(source.conversation, source.message_time)}
 
 
-def _texts(change: Change, fact: str) -> set[str]:
+def _find_texts(change: Change, fact: str) -> set[str]:
     said = {memory.content for memory in change.states() if memory.id == fact}
     # The quote of a deletion asks to forget the fact; it does not state it.
     if change.source is not None and change.source.quote and change.op != "delete":

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import conversation_formats, jsonfacts, markdown
-from turnleaf.core.keys import EVERYONE, default_audience
-from turnleaf.core.loading import lazy_pattern
-from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, trust_by_role
+from turnleaf.core.keys import EVERYONE, choose_audience
+from turnleaf.core.loading import make_pattern
+from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, find_trust
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ SMALL_PART_COLUMNS = 280
 FEW_COLUMNS = 80
 """Paragraphs with fewer are joined, up to twice as many."""
 
-_WIDE = lazy_pattern("[\u2e80-\U000323af]")
-_LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
+_WIDE = make_pattern("[\u2e80-\U000323af]")
+_LINE = make_pattern(r"[^\n]*+(?:\n\s*+|$)")
 # Possessive, because a message of nothing but line breaks must not take quadratic time.
-_PARAGRAPH = lazy_pattern(r"(?>(?:[^\n]++|\n(?![^\S\n]*+\n))*)(?:\n\s*+|$)")
-_HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
-_SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
+_PARAGRAPH = make_pattern(r"(?>(?:[^\n]++|\n(?![^\S\n]*+\n))*)(?:\n\s*+|$)")
+_HEADING = make_pattern(r"^\s*+#|[:：][\s*_]*+$")
+_SENTENCE = make_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
 class Part(NamedTuple):
@@ -59,28 +59,28 @@ class Part(NamedTuple):
 
 
 def list_texts_to_embed(text: str, before: str = "", after: str = "") -> list[str]:
-    """Return what stands for a text: each gets a vector, and the best one counts."""
-    cut = pieces(text)
+    """Return the texts to embed for a passage: each gets a vector, and the best one counts."""
+    cut = cut_pieces(text)
     if len(cut) > 1:
         return cut
     # An assistant's long answer would drown the short message that it stands beside.
-    columns = min(CONTEXT_COLUMNS, max(LEAST_CONTEXT_COLUMNS, _columns(text)))
-    around = (_end(before, columns), text, _start(after, columns))
+    columns = min(CONTEXT_COLUMNS, max(LEAST_CONTEXT_COLUMNS, _count_columns(text)))
+    around = (_take_end(before, columns), text, _take_start(after, columns))
     return ["\n".join(part for part in around if part)]
 
 
-def pieces(text: str) -> list[str]:
+def cut_pieces(text: str) -> list[str]:
     """Cut a text between sentences into pieces of about equal weight; a short one stays whole.
 
     A Chinese character counts as two columns, because it says about as much as two letters.
     """
     # No character takes more than two columns, so most texts need not be measured.
-    if 2 * len(text) <= WHOLE_COLUMNS or _columns(text) <= WHOLE_COLUMNS:
+    if 2 * len(text) <= WHOLE_COLUMNS or _count_columns(text) <= WHOLE_COLUMNS:
         return [text]
     found = [""]
     columns = 0
     for sentence in _SENTENCE.findall(text):
-        added = _columns(sentence)
+        added = _count_columns(sentence)
         if found[-1] and columns + added > PIECE_COLUMNS:
             found.append("")
             columns = 0
@@ -96,26 +96,26 @@ def cut_message(text: str) -> list[Part]:
     What is not much longer than a part becomes two of about equal weight. What is longer speaks of
     several things: each paragraph is a part of its own.
     """
-    if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
+    if 2 * len(text) <= PART_COLUMNS or _count_columns(text) <= PART_COLUMNS:
         return [Part(text)]
     # A text that is only a little too long would otherwise leave a scrap as its second part.
-    if _columns(text) <= 2 * PART_COLUMNS:
+    if _count_columns(text) <= 2 * PART_COLUMNS:
         return _count_beside(_pack(text, PART_COLUMNS))
     cut = map(_cut_paragraph, _split_paragraphs(text))
     return [part for paragraph in cut for part in _count_beside(paragraph)]
 
 
 def _count_beside(texts: Iterable[str]) -> list[Part]:
-    """Return what belongs together as parts, without what is empty."""
+    """Return the texts of one paragraph as parts, without empty ones."""
     said = [text.strip() for text in texts if text.strip()]
     return [Part(text, place, len(said) - 1 - place) for place, text in enumerate(said)]
 
 
 def _split_paragraphs(text: str) -> Iterator[str]:
-    """Yield what stands between empty lines, short ones together, a heading with what follows."""
+    """Yield paragraphs: short ones are joined, and a heading goes with what follows it."""
     joined, columns = "", 0
     for paragraph in _PARAGRAPH.findall(text):
-        added = _columns(paragraph)
+        added = _count_columns(paragraph)
         is_short = columns + added <= 2 * FEW_COLUMNS or _HEADING.search(joined)
         if joined and not (columns < FEW_COLUMNS and is_short):
             yield joined
@@ -126,7 +126,7 @@ def _split_paragraphs(text: str) -> Iterator[str]:
 
 
 def _cut_paragraph(text: str) -> list[str]:
-    return [text] if _columns(text) <= PART_COLUMNS else _pack(text, SMALL_PART_COLUMNS)
+    return [text] if _count_columns(text) <= PART_COLUMNS else _pack(text, SMALL_PART_COLUMNS)
 
 
 def _pack(text: str, most: int) -> list[str]:
@@ -135,7 +135,7 @@ def _pack(text: str, most: int) -> list[str]:
     It is cut between lines; a long line between sentences, and a sentence that is longer than a
     part anywhere.
     """
-    weighed = [(unit, _columns(unit)) for unit in _units(text)]
+    weighed = [(unit, _count_columns(unit)) for unit in _cut_units(text)]
     whole = sum(columns for _, columns in weighed)
     wanted = whole / -(-whole // most)
     parts, part, columns = [], "", 0
@@ -150,14 +150,14 @@ def _pack(text: str, most: int) -> list[str]:
     return [*parts, part]
 
 
-def _units(text: str) -> Iterator[str]:
-    """Yield what a part is put together from, none of it longer than a part."""
+def _cut_units(text: str) -> Iterator[str]:
+    """Yield the lines, sentences or slices that parts are made of, none longer than a part."""
     for line in _LINE.findall(text):
-        if _columns(line) <= PART_COLUMNS:
+        if _count_columns(line) <= PART_COLUMNS:
             yield line
             continue
         for sentence in _SENTENCE.findall(line):
-            if _columns(sentence) <= PART_COLUMNS:
+            if _count_columns(sentence) <= PART_COLUMNS:
                 yield sentence
             else:
                 # A sentence without any stop, such as a blob of base64, is cut wherever its length
@@ -166,21 +166,22 @@ def _units(text: str) -> Iterator[str]:
                     yield sentence[start : start + PART_COLUMNS // 2]
 
 
-def _start(text: str, columns: int) -> str:
+def _take_start(text: str, columns: int) -> str:
     wide = 0
     for place, char in enumerate(text):
-        wide += _columns(char)
+        wide += _count_columns(char)
         if wide > columns:
             return text[:place]
     return text
 
 
-def _end(text: str, columns: int) -> str:
+def _take_end(text: str, columns: int) -> str:
     # A character takes at least one column, so no more than that many have to be looked at.
-    return _start(text[: -columns - 1 : -1], columns)[::-1]
+    return _take_start(text[: -columns - 1 : -1], columns)[::-1]
 
 
-def _columns(text: str) -> int:
+def _count_columns(text: str) -> int:
+    """Return the width of a text, in which a wide character counts twice."""
     return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
 
 
@@ -251,8 +252,8 @@ class Placed:
     after: Passage | None = None
 
 
-def place(passages: Sequence[Passage]) -> list[Placed]:
-    """Find the neighbours of each passage of a file."""
+def find_neighbours(passages: Sequence[Passage]) -> list[Placed]:
+    """Return each passage with those said right before and after it in its conversation."""
     conversations: dict[str, list[Passage]] = {}
     for passage in passages:
         if passage.conversation is not None and passage.has_neighbours:
@@ -268,38 +269,38 @@ def place(passages: Sequence[Passage]) -> list[Placed]:
 
 
 def are_close(one: datetime | None, other: datetime | None) -> bool:
-    """Whether two messages were said at about the same time, as far as that is known."""
+    """Whether two messages were said at about the same time, or a time is unknown."""
     return one is None or other is None or abs(other - one) <= CLOSE
 
 
-def of_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
-    """Cut a memory file: its facts, and the prose between them."""
+def cut_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
+    """Return the facts of a memory file, and the prose between them, as passages."""
     if name.endswith(".json"):
         facts = jsonfacts.parse(text, _NEVER).facts
         # The array opens on the first line, and lines are counted from one.
-        return [_of_fact(fact.memory, fact.start + 2, day_of) for fact in facts]
-    return of_page(markdown.parse(text, _NEVER), day_of)
+        return [_make_passage(fact.memory, fact.start + 2, day_of) for fact in facts]
+    return cut_page(markdown.parse(text, _NEVER), day_of)
 
 
-def of_page(page: MarkdownPage, day_of: DayOf) -> list[Passage]:
-    """Cut a MEMORY.md that was parsed before."""
-    facts = page.at_time(_NEVER).facts
-    found = [_of_fact(fact.memory, fact.start + 1, day_of) for fact in facts]
-    return _in_order([*found, *_prose(page, None)])
+def cut_page(page: MarkdownPage, day_of: DayOf) -> list[Passage]:
+    """Return the passages of a MEMORY.md that is already parsed."""
+    facts = page.with_time(_NEVER).facts
+    found = [_make_passage(fact.memory, fact.start + 1, day_of) for fact in facts]
+    return _sort_by_line([*found, *_cut_prose(page, None)])
 
 
-def of_day(text: str, day: date) -> list[Passage]:
-    """Cut a day's log: its entries, and the prose between them."""
+def cut_day(text: str, day: date) -> list[Passage]:
+    """Return the entries of a daily log, and the prose between them, as passages."""
     page = markdown.parse(text, _NEVER)
     entries = [
         Passage(fact.memory.content, fact.start + 1, fact.memory.category, day.isoformat())
         for fact in page.facts
     ]
-    return _in_order([*entries, *_prose(page, day.isoformat())])
+    return _sort_by_line([*entries, *_cut_prose(page, day.isoformat())])
 
 
-def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
-    """Cut a JSON file of conversations; a conversation that cannot be read is left out."""
+def cut_conversations(text: str, day_of: DayOf) -> list[Passage]:
+    """Return the messages of a conversations.json as passages, without unreadable conversations."""
     found: list[Passage] = []
     for key, body in conversation_formats.parse(text).items():
         try:
@@ -307,17 +308,17 @@ def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
         # One damaged conversation must not keep all others from being found.
         except CorruptFile:
             continue
-        audience = default_audience(key)
+        audience = choose_audience(key)
         for number, message in enumerate(messages, 1):
-            trust = trust_by_role(message.role)
+            trust = find_trust(message.role)
             parent = number - 1 or None
             one = FeedMessage(number, key, message, trust, None, parent, audience, is_shown=True)
-            found += of_message(one, day_of)
+            found += cut_feed_message(one, day_of)
     return found
 
 
-def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
-    """Cut a message into parts; there are none where it says nothing that is searched."""
+def cut_feed_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
+    """Return a message as passages, one for each part; none where there is no text to search."""
     message = one.message
     text = message.text
     if message.role not in _SEARCHED_ROLES or not text.strip():
@@ -345,19 +346,19 @@ def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
     ]
 
 
-def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
+def _make_passage(memory: Memory, line: int, day_of: DayOf) -> Passage:
     # A bullet that was typed by hand has no date, and a made-up one would be shown.
     added = None if memory.created_at == _NEVER else day_of(memory.created_at)
     until = memory.until.isoformat() if memory.until else None
     return Passage(memory.content, line, memory.category, added, id=memory.id, until=until)
 
 
-def _in_order(passages: Iterable[Passage]) -> list[Passage]:
+def _sort_by_line(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(passages, key=lambda passage: passage.line)
 
 
-def _prose(page: MarkdownPage, day: str | None) -> Iterator[Passage]:
-    """Cut what is no fact at headings, and what is long between paragraphs."""
+def _cut_prose(page: MarkdownPage, day: str | None) -> Iterator[Passage]:
+    """Cut the prose between facts at headings, and long prose between paragraphs."""
     facts = {line: line + 1 for line in page.empty}
     facts |= {fact.start: fact.end for fact in page.facts}
     heading: str | None = None
@@ -365,35 +366,35 @@ def _prose(page: MarkdownPage, day: str | None) -> Iterator[Passage]:
     while line < len(page.lines):
         if line in page.titles or line in facts:
             if start < line:
-                yield from _paragraphs(page.lines, start, line, heading, day)
+                yield from _join_paragraphs(page.lines, start, line, heading, day)
             heading = page.titles.get(line, heading) or None
             line = start = facts.get(line, line + 1)
         else:
             line += 1
-    yield from _paragraphs(page.lines, start, line, heading, day)
+    yield from _join_paragraphs(page.lines, start, line, heading, day)
 
 
-def _paragraphs(
+def _join_paragraphs(
     lines: list[str], start: int, end: int, heading: str | None, day: str | None
 ) -> Iterator[Passage]:
-    """Join paragraphs up to the length of a passage; cut one of monstrous length at a line."""
+    """Join paragraphs up to the length of a passage; cut an overlong one at a line."""
     piece: list[str] = []
     first = size = 0
     # Our comments are invisible on the page, so nobody may find a passage by them.
     for number, line in enumerate(map(markdown.without_comments, lines[start:end]), start + 1):
         is_empty = not line.strip()
         if size + len(line) > LONGEST or (is_empty and size > PROSE_CHARS):
-            yield from _pieces("".join(piece), first, heading, day)
+            yield from _cut_line("".join(piece), first, heading, day)
             piece, size = [], 0
         if piece or not is_empty:
             first = first if piece else number
             piece.append(line)
             size += len(line)
-    yield from _pieces("".join(piece), first, heading, day)
+    yield from _cut_line("".join(piece), first, heading, day)
 
 
-def _pieces(text: str, line: int, heading: str | None, day: str | None) -> Iterator[Passage]:
-    """Cut a line of monstrous length; any other text is one piece."""
+def _cut_line(text: str, line: int, heading: str | None, day: str | None) -> Iterator[Passage]:
+    """Cut a text that is too long for one passage; any other is one piece."""
     shown = text.strip()
     for begin in range(0, len(shown), LONGEST):
         piece = shown[begin : begin + LONGEST].strip()

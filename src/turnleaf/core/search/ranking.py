@@ -157,7 +157,7 @@ class Unrelated(NamedTuple):
     deviation: float
 
     def pool(self, found: Unrelated, count: int) -> Unrelated:
-        """Return the same for a question to which nearly all of so many passages are unrelated."""
+        """Return this pooled with the spread of `count` passages, nearly all of them unrelated."""
         # A few cosines say little about how those of unrelated texts are spread for this question.
         share = count / (count + _KNOWN_BEFORE)
         variance = share * found.deviation**2 + (1 - share) * self.deviation**2
@@ -174,12 +174,12 @@ class Near(NamedTuple):
 
 
 def weigh_word(count: int, passages: int) -> float:
-    """Return how much a word says that so many passages hold; even the commonest says something."""
+    """Return the weight of a word that `count` of the passages hold; it is never 0."""
     # Among a handful of facts every word would look common.
     return math.log(1.0 + (max(passages, FEW) - count + 0.5) / (count + 0.5))
 
 
-def words(
+def score_by_words(
     weights: Mapping[str, float], own: Sequence[str], around: Sequence[str], typical: float
 ) -> float:
     """Return the share of the question's words that a passage holds, from 0 to 1.
@@ -206,15 +206,15 @@ def words(
 def share_with_neighbours(
     held: Mapping[int, float], neighbours: Mapping[int, Sequence[int | None]]
 ) -> dict[int, float]:
-    """Return what passages hold with a share of what those beside them do, up to 1."""
+    """Return each passage's share of the question, with a little of its neighbours', up to 1."""
     return {
         number: min(1.0, share + _NEIGHBOUR_SHARE * _sum_held(held, neighbours.get(number, ())))
         for number, share in held.items()
     }
 
 
-def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
-    """Return how near a passage is to what was asked: 0 if unrelated, 1 if it means the same."""
+def score_by_meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
+    """Return how near a passage is to the question: 0 if unrelated, 1 if it means the same."""
     # An embedder to which all texts are alike would leave no way to go, and divide by zero.
     way = 1.0 - min(unrelated.mean, 1.0 - _LEAST_DEVIATION)
     gone = min(1.0, max(0.0, 1.0 - (1.0 - cosine) / way))
@@ -224,7 +224,7 @@ def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
 
 
 def rank(number: int, held: HeldWords | None, meant: float | None, weights: Weights) -> Ranked:
-    """Return a passage with the weighted sum of both sides; where one does not exist, the other.
+    """Return a passage's score: the weighted sum of both sides, or the only side there is.
 
     Where it holds all of the question, a meaning that is less than the words does not count,
     unless the words do not.
@@ -242,7 +242,7 @@ def rank(number: int, held: HeldWords | None, meant: float | None, weights: Weig
 
 
 def put_repeated_last(order: Iterable[int], said: Mapping[int, Hashable]) -> list[int]:
-    """Return an order in which what says something for the first time comes first."""
+    """Return the order with passages that repeat an earlier one at the end."""
     numbers = [*order]
     # Backwards, so that of those that say the same the first one remains.
     firsts = {said[number]: number for number in reversed(numbers)}
@@ -254,5 +254,5 @@ def _sum_held(held: Mapping[int, float], numbers: Sequence[int | None]) -> float
 
 
 def _saturate(count: int, rest: float) -> float:
-    """Return what a word is worth that stands so often among so much else, from 0 to 1."""
+    """Return the worth of a word by its count and by how much else the passage says, 0 to 1."""
     return count / (count + _REST * rest) if count else 0.0

@@ -15,20 +15,20 @@ from functools import cache, lru_cache
 from itertools import accumulate, filterfalse
 from operator import add
 
-from turnleaf.core.loading import find_folders, lazy_pattern, load_data
+from turnleaf.core.loading import find_folders, load_data, make_pattern
 
 __all__ = [
     "MAX_POSTINGS",
     "TOKENIZER",
     "Query",
-    "affordable",
-    "any_of",
+    "choose_affordable",
     "find_matches",
     "find_places",
     "fold",
+    "list_terms",
     "parse_query",
     "simplify",
-    "terms",
+    "write_fts_query",
 ]
 
 TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* S* Co Cn'"
@@ -57,22 +57,22 @@ _SYMBOL = (
     "\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff"
 )
 
-_RUN = lazy_pattern(f"[{UNSPACED}]+")
+_RUN = make_pattern(f"[{UNSPACED}]+")
 # Longer words come in pieces, so that no blob of base64 becomes one giant term.
 _LETTER = f"[^\\W_{UNSPACED}]"
-WORD = lazy_pattern(f"{_LETTER}{{1,64}}(?:[{_INDIC}]{{1,64}}{_LETTER}{{0,64}})?|[{_SYMBOL}]")
-_ASCII_WORD = lazy_pattern("[a-z0-9]{1,64}")
-_COMPOUND = lazy_pattern(r"(?<![a-z0-9-])[a-z][a-z0-9]{0,20}(?:-[a-z0-9]{1,20}){1,3}(?![a-z0-9-])")
+WORD = make_pattern(f"{_LETTER}{{1,64}}(?:[{_INDIC}]{{1,64}}{_LETTER}{{0,64}})?|[{_SYMBOL}]")
+_ASCII_WORD = make_pattern("[a-z0-9]{1,64}")
+_COMPOUND = make_pattern(r"(?<![a-z0-9-])[a-z][a-z0-9]{0,20}(?:-[a-z0-9]{1,20}){1,3}(?![a-z0-9-])")
 # Names that would be nothing but a letter or a common word without their signs.
 _SIGNED_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
-_SIGNED_NAME = lazy_pattern(r"(?<![a-z0-9])(?:c\+\+|[cf]#|\.net(?![a-z0-9]))")
+_SIGNED_NAME = make_pattern(r"(?<![a-z0-9])(?:c\+\+|[cf]#|\.net(?![a-z0-9]))")
 # CPython normalises a run of combining marks in quadratic time: 100,000 of them take a minute.
 _MAX_UNCHECKED_CHARS = 1_000
-_MARKS = lazy_pattern("([^\\w\\s\x00-\u02ff]{8})[^\\w\\s\x00-\u02ff]+")
+_MARKS = make_pattern("([^\\w\\s\x00-\u02ff]{8})[^\\w\\s\x00-\u02ff]+")
 
 # Everyday Chinese, Japanese, Korean and English: normalising it, which is slow, changes only what
 # the folding table changes as well.
-_PLAIN = lazy_pattern(
+_PLAIN = make_pattern(
     "[\x00-\x7f\xb7\u2013-\u2016\u2018-\u201d\u2026\u3000-\u3029\u3041-\u3096\u30a0-\u30fe\u4e00-\u9fff"
     "\uac00-\ud7a3\uff01-\uff5e]*"
 )
@@ -94,15 +94,15 @@ _NUMERALS = {
 }
 _NUMBER = "\\d{1,2}|[一二三四五六七八九十]{1,3}"
 # The look behind comes after the first characters, so that the search can skip to those.
-_ISO_DATE = lazy_pattern(r"(?:19|20)(?<!\d..)\d\d([-/.])(\d{1,2})\1(\d{1,2})(?!\d)")
-_HAN_DATE = lazy_pattern(rf"(?<![\d一二三四五六七八九十])({_NUMBER}) ?月(?: ?({_NUMBER}) ?[日号])?")
-_NAMED_DATE = lazy_pattern(
+_ISO_DATE = make_pattern(r"(?:19|20)(?<!\d..)\d\d([-/.])(\d{1,2})\1(\d{1,2})(?!\d)")
+_HAN_DATE = make_pattern(rf"(?<![\d一二三四五六七八九十])({_NUMBER}) ?月(?: ?({_NUMBER}) ?[日号])?")
+_NAMED_DATE = make_pattern(
     r"(?:(?<!\d)(\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
     rf"\b({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
     r"(?:\.? (\d{1,2})(?:st|nd|rd|th)?\b)?(,? \d{4}\b)?"
 )
 _AMBIGUOUS_MONTHS = frozenset({"may", "mar", "march"})
-_BEFORE_MONTH = lazy_pattern(
+_BEFORE_MONTH = make_pattern(
     r"\b(?:in|of|during|since|until|by|last|next|this|early|mid|late)[ -]$"
 )
 
@@ -119,14 +119,14 @@ def load_han() -> tuple[str, str]:
 
 
 @cache
-def _simplified_table() -> dict[int, int]:
+def _load_simplifying_table() -> dict[int, int]:
     return str.maketrans(*load_han())
 
 
 @cache
-def _folded_table() -> dict[int, str | int | None]:
+def _load_folding_table() -> dict[int, str | int | None]:
     """Return the table that simplifies Han characters and takes the marks off letters."""
-    table: dict[int, str | int | None] = {**_simplified_table()}
+    table: dict[int, str | int | None] = {**_load_simplifying_table()}
     # Latin, Greek and Cyrillic only: without its mark a voiced Kana would be another letter.
     for code in (*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000)):
         decomposed = unicodedata.normalize("NFKD", chr(code))
@@ -152,7 +152,7 @@ class Query:
 
 def simplify(text: str) -> str:
     """Return the text in Simplified characters, otherwise unchanged."""
-    return text if text.isascii() else text.translate(_simplified_table())
+    return text if text.isascii() else text.translate(_load_simplifying_table())
 
 
 def fold(text: str) -> str:
@@ -163,11 +163,11 @@ def fold(text: str) -> str:
         text = _MARKS.sub(r"\1", text)
     if not _PLAIN.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
-    return text.casefold().translate(_folded_table())
+    return text.casefold().translate(_load_folding_table())
 
 
-def terms(text: str) -> list[str]:
-    """Return every term of a text, repeated as often as it occurs."""
+def list_terms(text: str) -> list[str]:
+    """Return all terms of a text, each as often as it occurs."""
     folded = _spell_signs(fold(text))
     found: list[str] = []
     if folded.isascii():
@@ -180,15 +180,15 @@ def terms(text: str) -> list[str]:
             chars = list(run)
             found += map(add, chars, chars[1:])
             found += chars
-    found += _date_terms(folded, words)
+    found += _find_date_terms(folded, words)
     found += map(_stem, words)
-    found += _compounds(folded)
+    found += _find_compounds(folded)
     return found
 
 
 def is_stop_word(word: str) -> bool:
     """Whether a folded word is grammar, or said in any conversation."""
-    return word in _stop_words()
+    return word in _load_stop_words()
 
 
 def is_unspaced(char: str) -> bool:
@@ -196,13 +196,13 @@ def is_unspaced(char: str) -> bool:
     return _RUN.match(char) is not None
 
 
-def date_terms(text: str) -> list[str]:
+def list_date_terms(text: str) -> list[str]:
     """Return only the terms of the months and days that a text names."""
     folded = fold(text)
-    return _date_terms(folded, WORD.findall(folded))
+    return _find_date_terms(folded, WORD.findall(folded))
 
 
-def named_dates(query_terms: Iterable[str]) -> set[str]:
+def find_named_dates(query_terms: Iterable[str]) -> set[str]:
     """Return the days that a query names, or else the months."""
     # No other term mixes digits and Han characters.
     dates = {term for term in query_terms if term[0].isdigit() and "月" in term}
@@ -210,28 +210,28 @@ def named_dates(query_terms: Iterable[str]) -> set[str]:
 
 
 def parse_query(text: str) -> Query:
-    """Turn what a person typed into terms and FTS5 expressions; no text is ever syntax."""
+    """Return what a person typed as terms to search for; nothing in it is ever syntax."""
     folded = _spell_signs(fold(text[:_MAX_QUERY_CHARS]))
     words, runs = WORD.findall(folded), _RUN.findall(folded)
-    dates, stop_words = _date_terms(folded, words), _stop_words()
+    dates, stop_words = _find_date_terms(folded, words), _load_stop_words()
     telling = [_stem(word) for word in words if word not in stop_words]
-    asked = [part for run in runs for part in _asking().split(run)]
-    pairs = [pair for part in asked for pair in _pairs(part)]
-    chosen = _distinct(
+    asked = [part for run in runs for part in _load_asking_pattern().split(run)]
+    pairs = [pair for part in asked for pair in _list_pairs(part)]
+    chosen = _drop_duplicates(
         (
-            *(*dates, *telling, *_compounds(folded)),
+            *(*dates, *telling, *_find_compounds(folded)),
             *filterfalse(_is_stop_pair, pairs),
             *filterfalse(_is_stop_char, "".join(asked)),
         )
-    ) or _distinct(
+    ) or _drop_duplicates(
         # A query of nothing but grammar still has to find something.
-        (*map(_stem, words), *(pair for run in runs for pair in _pairs(run)), *"".join(runs))
+        (*map(_stem, words), *(pair for run in runs for pair in _list_pairs(run)), *"".join(runs))
     )
     counts = Counter((*telling, *pairs))
     return Query(chosen, frozenset(term for term in chosen if counts[term] > 1))
 
 
-def affordable(
+def choose_affordable(
     query: Query, frequencies: Mapping[str, int], max_postings: int = MAX_POSTINGS
 ) -> list[str]:
     """Return the rarest terms of a query, as many as can be looked up at a bounded cost.
@@ -247,8 +247,8 @@ def affordable(
     return [*kept, *(term for term in kept if term in query.repeated)]
 
 
-def any_of(chosen: Iterable[str]) -> str:
-    """Return the FTS5 expression for what has any of the terms."""
+def write_fts_query(chosen: Iterable[str]) -> str:
+    """Return the FTS5 expression that matches any of the terms."""
     return " OR ".join(map(_quote, chosen))
 
 
@@ -260,15 +260,15 @@ def _spell_signs(folded: str) -> str:
     return _SIGNED_NAME.sub(lambda name: f" {_SIGNED_NAMES[name[0]]} ", folded)
 
 
-def _compounds(folded: str) -> list[str]:
+def _find_compounds(folded: str) -> list[str]:
     """Return the words written with a hyphen as they are written without: e-mail is email."""
     if "-" not in folded:
         return []
     return [_stem(word.replace("-", "")) for word in _COMPOUND.findall(folded)]
 
 
-def _distinct(found: Iterable[str]) -> tuple[str, ...]:
-    """Return the different terms; of very many, some from beginning to end."""
+def _drop_duplicates(found: Iterable[str]) -> tuple[str, ...]:
+    """Return each term once; of very many, a sample from beginning to end."""
     different = tuple(dict.fromkeys(found))
     # Characters come after pairs: to cut at the limit would drop the end of a long Chinese query.
     return different[:: 1 + len(different) // (_MAX_QUERY_TERMS + 1)]
@@ -279,20 +279,24 @@ def _quote(term: str) -> str:
     return f'"{term}"'
 
 
-def _pairs(run: str) -> Iterator[str]:
+def _list_pairs(run: str) -> Iterator[str]:
     """Return the overlapping character pairs of a run."""
     return map(add, run, run[1:])
 
 
 def _is_stop_char(char: str) -> bool:
     """Whether a single character says nothing about what is looked for."""
-    return char in _stop_chars()
+    return char in _load_stop_chars()
 
 
 def _is_stop_pair(pair: str) -> bool:
     """Whether a character pair only asks or only holds a sentence together."""
     chars = set(pair)
-    return pair in _stop_pairs() or bool(chars & _asking_chars()) or chars <= _stop_chars()
+    return (
+        pair in _load_stop_pairs()
+        or bool(chars & _load_asking_chars())
+        or chars <= _load_stop_chars()
+    )
 
 
 def _join_lists(name: str, joint: str = " ") -> str:
@@ -302,54 +306,58 @@ def _join_lists(name: str, joint: str = " ") -> str:
 
 
 @cache
-def _stop_words() -> frozenset[str]:
+def _load_stop_words() -> frozenset[str]:
     return frozenset(_join_lists("stop_words").split())
 
 
 @cache
-def _stop_pairs() -> frozenset[str]:
+def _load_stop_pairs() -> frozenset[str]:
     return frozenset(_join_lists("stop_pairs").split())
 
 
 @cache
-def _asking_chars() -> frozenset[str]:
+def _load_asking_chars() -> frozenset[str]:
     return frozenset("".join(_join_lists("asking_characters").split()))
 
 
 @cache
-def _asking() -> re.Pattern[str]:
-    """Return the pattern of what only asks, with the grammar that ties it to the rest."""
-    words = "|".join((*_join_lists("asking_words").split(), *_asking_chars()))
-    grammar = f"[{''.join(_stop_chars() - _asking_chars())}]{{0,2}}"
+def _load_asking_pattern() -> re.Pattern[str]:
+    """Return the pattern of words that only ask, with the grammar characters around them."""
+    words = "|".join((*_join_lists("asking_words").split(), *_load_asking_chars()))
+    grammar = f"[{''.join(_load_stop_chars() - _load_asking_chars())}]{{0,2}}"
     return re.compile(f"{grammar}(?:{words}){grammar}")
 
 
 @cache
-def _stop_chars() -> frozenset[str]:
-    return _asking_chars() | frozenset("".join(_join_lists("stop_characters").split()))
+def _load_stop_chars() -> frozenset[str]:
+    return _load_asking_chars() | frozenset("".join(_join_lists("stop_characters").split()))
 
 
 @cache
-def _base_forms() -> dict[str, str]:
-    """Return the base of each form that no ending tells."""
+def _load_base_forms() -> dict[str, str]:
+    """Return the base of each irregular form: went, go."""
     lines = map(str.split, _join_lists("irregular_forms", ";").split(";"))
     return {form: base for base, *forms in filter(None, lines) for form in forms}
 
 
-def _date_terms(folded: str, words: Iterable[str]) -> list[str]:
+def _find_date_terms(folded: str, words: Iterable[str]) -> list[str]:
     """Return one notation for the months and days that a folded text names."""
     # No other term mixes digits and Han characters, so these cannot be mistaken for a word.
     found = []
     if "19" in folded or "20" in folded:
-        found += [_month_and_day(_number(date[2]), date[3]) for date in _ISO_DATE.finditer(folded)]
+        found += [
+            _make_date_terms(_read_number(date[2]), date[3]) for date in _ISO_DATE.finditer(folded)
+        ]
     if "月" in folded:
-        found += [_month_and_day(_number(date[1]), date[2]) for date in _HAN_DATE.finditer(folded)]
+        found += [
+            _make_date_terms(_read_number(date[1]), date[2]) for date in _HAN_DATE.finditer(folded)
+        ]
     if not _MONTH_NAMES.isdisjoint(words):
-        found += map(_named_date, _NAMED_DATE.finditer(folded))
+        found += map(_read_named_date, _NAMED_DATE.finditer(folded))
     return [term for dated in found for term in dated]
 
 
-def _named_date(match: re.Match[str]) -> tuple[str, ...]:
+def _read_named_date(match: re.Match[str]) -> tuple[str, ...]:
     """Return the terms of a date whose month is a word."""
     before, name, after, year = match.groups()
     # May is mostly a verb, and March may be one.
@@ -357,39 +365,39 @@ def _named_date(match: re.Match[str]) -> tuple[str, ...]:
         start = match.start()
         if not _BEFORE_MONTH.search(match.string, max(0, start - 8), start):
             return ()
-    return _month_and_day(_MONTHS[name], before or after)
+    return _make_date_terms(_MONTHS[name], before or after)
 
 
-def _month_and_day(month: int, day: str | None) -> tuple[str, ...]:
+def _make_date_terms(month: int, day: str | None) -> tuple[str, ...]:
     """Return the terms of a month and, where there is one, a day in it."""
     if month not in range(1, 13):
         return ()
-    if day and _number(day) in range(1, 32):
-        return f"{month}月", f"{month}月{_number(day)}日"
+    if day and _read_number(day) in range(1, 32):
+        return f"{month}月", f"{month}月{_read_number(day)}日"
     return (f"{month}月",)
 
 
-def _number(digits: str) -> int:
-    """Return what one or two digits or Chinese numerals say, 0 for what is no number."""
+def _read_number(digits: str) -> int:
+    """Return the value of one or two digits or Chinese numerals; 0 for anything else."""
     return int(digits) if digits.isdigit() else _NUMERALS.get(digits, 0)
 
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    """Take the commonest English endings off a word, so that inflected forms meet."""
+    """Strip the commonest English endings, so that inflected forms get the same term."""
     # Irregular forms first: no ending tells that "went" is "go".
-    word = _base_forms().get(word, word)
+    word = _load_base_forms().get(word, word)
     if not (word.isascii() and word.isalpha()):
         return word
     if len(word) >= _MIN_INFLECTED:
-        word = _without_participle(_without_plural(word))
+        word = _strip_participle(_strip_plural(word))
     if len(word) >= _MIN_INFLECTED and word.endswith("e"):
         word = word[:-1]
     return f"{word[:-1]}i" if len(word) > _MIN_STEM and word.endswith("y") else word
 
 
-def _without_plural(word: str) -> str:
-    """Take off the s of a plural or of a third person."""
+def _strip_plural(word: str) -> str:
+    """Strip the s of a plural or of the third person."""
     if word.endswith("ies") and len(word) > _MIN_INFLECTED:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
@@ -400,8 +408,8 @@ def _without_plural(word: str) -> str:
     return word
 
 
-def _without_participle(word: str) -> str:
-    """Take off -ing or -ed, with the consonant that was doubled for it."""
+def _strip_participle(word: str) -> str:
+    """Strip -ing or -ed, with the consonant that was doubled for it."""
     if word.endswith("ied") and len(word) > _MIN_INFLECTED:
         return f"{word[:-3]}y"
     # Need and succeed end in "eed" by themselves, agreed does not.
@@ -420,7 +428,7 @@ def _without_participle(word: str) -> str:
 # Accents and points that stand by themselves are in words, and in no term.
 _ACCENT = "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]"
 _WORD = f"(?:{WORD.pattern})"
-_TOKEN = lazy_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?>(?:{_ACCENT}++(?>{_WORD}?))*)")
+_TOKEN = make_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?>(?:{_ACCENT}++(?>{_WORD}?))*)")
 
 
 def find_places(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
@@ -428,7 +436,9 @@ def find_places(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
 
     A single Chinese character is marked only where no longer match is.
     """
-    return _join_places(_matches(text, wanted, 2)) or _join_places(_matches(text, wanted, 1))
+    return _join_places(_find_matches(text, wanted, 2)) or _join_places(
+        _find_matches(text, wanted, 1)
+    )
 
 
 def find_matches(text: str, wanted: Collection[str]) -> list[str]:
@@ -436,16 +446,16 @@ def find_matches(text: str, wanted: Collection[str]) -> list[str]:
     return list(dict.fromkeys(text[start:end] for start, end in find_places(text, wanted)))
 
 
-def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[int, int]]:
+def _find_matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[int, int]]:
     for token in _TOKEN.finditer(text):
         start, end = token.span()
         if not token["run"]:
-            if not set(terms(token[0])).isdisjoint(wanted):
+            if not set(list_terms(token[0])).isdisjoint(wanted):
                 yield start, end
             continue
         for first in range(start, end - width + 1):
             # A pair comes before its two characters, so the first term is the widest.
-            if terms(text[first : first + width])[0] in wanted:
+            if list_terms(text[first : first + width])[0] in wanted:
                 yield first, first + width
 
 

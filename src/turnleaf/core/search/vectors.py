@@ -24,10 +24,10 @@ __all__ = [
     "SENTENCES",
     "Embedder",
     "Profile",
+    "detect_script",
     "pack",
     "prepare_text",
-    "profile",
-    "script",
+    "profile_embedder",
 ]
 
 
@@ -136,17 +136,17 @@ class Profile:
 
     def understands(self, text: str) -> bool:
         """Whether it understands what this is written in."""
-        return script(text) in self.scripts
+        return detect_script(text) in self.scripts
 
 
-def script(text: str) -> str:
-    """Whether most of a text is written in words with spaces between them."""
+def detect_script(text: str) -> str:
+    """Return "unspaced" for a text mostly in scripts without spaces, else "spaced"."""
     letters = [char for char in text if char.isalpha()]
     unspaced = sum(map(is_unspaced, letters))
     return "unspaced" if 2 * unspaced > len(letters) else "spaced"
 
 
-def profile(vectors: Sequence[bytes]) -> Profile:
+def profile_embedder(vectors: Sequence[bytes]) -> Profile:
     """Judge an embedder by its vectors of `SENTENCES`."""
     numbers = (array.array("f", vector) for vector in vectors)
     meant = dict(zip(SENTENCES, numbers, strict=True))
@@ -168,10 +168,10 @@ def profile(vectors: Sequence[bytes]) -> Profile:
             # Cosines of a script that it does not understand say nothing about where meaning
             # begins.
             unrelated += chain.from_iterable(others)
-    return Profile(tuple(scripts), _describe(unrelated))
+    return Profile(tuple(scripts), _measure_spread(unrelated))
 
 
-def _describe(unrelated: Sequence[float]) -> Unrelated:
+def _measure_spread(unrelated: Sequence[float]) -> Unrelated:
     if not unrelated:
         # Of a model that passed in no script nothing is near to anything.
         return Unrelated(1.0, 0.0)

@@ -17,13 +17,13 @@ import click
 from turnleaf.core import memories as facts
 from turnleaf.core.conversation_formats import (
     FORMATS,
+    list_non_text,
     make_transcript,
     message_to_json,
-    non_text,
     to_json,
     to_markdown,
 )
-from turnleaf.core.keys import checked_key, cli_key
+from turnleaf.core.keys import check_key, cli_key
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import contains
 from turnleaf.core.serialization import to_iso
@@ -477,7 +477,7 @@ def _show_message(stored: StoredMessage, *, is_meant: bool = False) -> None:
     )
     say()
     say("  ".join(filter(None, parts)))
-    for line in "\n".join(filter(None, (message.text, *non_text(message)))).split("\n"):
+    for line in "\n".join(filter(None, (message.text, *list_non_text(message)))).split("\n"):
         say(f"  {line}".rstrip())
 
 
@@ -492,7 +492,7 @@ def _print(text: str) -> None:
 
 def find_conversation(wanted: str, known: Sequence[ConversationSummary]) -> ConversationSummary:
     """Return the conversation with this number, key or title; refuse what fits several."""
-    checked_key(wanted)
+    check_key(wanted)
     found = _find_matches(wanted, known)
     if not found:
         message = f'there is no conversation "{flatten(wanted)}"; list them with turnleaf history'

@@ -16,8 +16,8 @@ from turnleaf.core.model_providers import (
     PROVIDERS,
     ModelProvider,
     StoredKey,
-    checked_key,
-    checked_url,
+    check_key,
+    check_url,
 )
 from turnleaf.errors import InvalidInput, ModelError, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, is_attended, pass_workspace
@@ -73,7 +73,7 @@ def set_key(workspace: Workspace, name: str, from_command: str | None, url: str 
     place = url or find_url(provider, settings)
     if place is None:
         raise InvalidInput(f"{provider.name} needs an address; add --url URL")
-    address = checked_url(place, "--url")
+    address = check_url(place, "--url")
     key = None if from_command else read_key(provider)
     path = store_key(provider.name, StoredKey(address, key, from_command))
     note(f"Stored for {provider.label} in {path}; the key is sent to {address} only.")
@@ -91,7 +91,7 @@ def read_key(provider: ModelProvider) -> str:
         given = sys.stdin.readline()
     if not given.strip():
         raise InvalidInput("no key was given; nothing was changed")
-    return checked_key(given.strip(), f"the key for {provider.label}") or ""
+    return check_key(given.strip(), f"the key for {provider.label}") or ""
 
 
 @keys.command("list")
@@ -326,7 +326,7 @@ def _choose_address(provider: ModelProvider, settings: Settings) -> tuple[str, s
     given = ask("Its address, such as http://localhost:8000/v1 (Enter to leave):")
     if _is_leaving(given):
         return None
-    address = checked_url(given, "the address")
+    address = check_url(given, "the address")
     key = None
     if find_key(provider, address, settings) is None:
         key = getpass(f"{localize('Its key (Enter if it needs none):')} ").strip()

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from turnleaf.core.schedules import as_of_now, to_json
+from turnleaf.core.schedules import mark_if_interrupted, to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
 from turnleaf.faces.cli.output import (
@@ -277,7 +277,7 @@ def _describe_last(one: Schedule) -> str:
     if not one.runs:
         return ""
     run = one.runs[-1]
-    state = as_of_now(run, datetime.now(UTC)).state
+    state = mark_if_interrupted(run, datetime.now(UTC)).state
     return f"{localize(state)} {_format_time(run.finished_at or run.started_at or run.due, one)}"
 
 
@@ -296,7 +296,7 @@ def _show_runs(one: Schedule) -> None:
         (
             run.id,
             _format_time(run.due, one),
-            localize(as_of_now(run, datetime.now(UTC)).state),
+            localize(mark_if_interrupted(run, datetime.now(UTC)).state),
             str(run.attempts),
             localize(run.error) if run.error else run.result or "",
         )

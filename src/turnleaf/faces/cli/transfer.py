@@ -14,7 +14,7 @@ import click
 
 from turnleaf.copying import SpaceCopy, check_places
 from turnleaf.core import markdown
-from turnleaf.core.conversation_formats import file_name, make_transcript, to_markdown
+from turnleaf.core.conversation_formats import make_file_name, make_transcript, to_markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.languages import pluralize
 from turnleaf.core.portable import render_facts
@@ -249,7 +249,7 @@ class FollowingFolder:
             transcript = make_transcript(summary, said.messages(summary.key))
             # Two conversations may have one title.
             mark = hashlib.sha256(summary.key.encode()).hexdigest()[:8]
-            name = f"{Path(file_name(transcript, 'md')).stem}-{mark}.md"
+            name = f"{Path(make_file_name(transcript, 'md')).stem}-{mark}.md"
             names[summary.key] = name
             if is_all or summary.key in changed or self._names.get(summary.key) != name:
                 text = to_markdown(transcript, lambda time: time.astimezone())

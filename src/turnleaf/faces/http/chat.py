@@ -14,7 +14,7 @@ from pydantic import Field
 
 from turnleaf.assistant import DEFAULT_MODEL, Assistant
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import check_text
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.terms import parse_query
 from turnleaf.errors import InvalidInput, NotFound
@@ -74,11 +74,11 @@ class Attached(Body):
 
     def as_document(self) -> Document:
         """Return it as a turn expects it; refuse a name that is not one line."""
-        name = checked_text(self.name, "a document's name")
+        name = check_text(self.name, "a document's name")
         if name.splitlines() != [name] or not name.strip():
             message = "a document's name must be one line, such as notes.md; correct it"
             raise InvalidInput(message)
-        return Document(name, checked_text(self.text, f"the document {name}"))
+        return Document(name, check_text(self.text, f"the document {name}"))
 
 
 class PromptRequest(Body):

@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field
 
 from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.host_events import INSTRUCTING, is_client_task
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import check_text
 from turnleaf.core.messages import Message
 from turnleaf.core.prompt.composer import PromptComposer
 from turnleaf.core.serialization import dumps
@@ -178,13 +178,13 @@ class ChatMessage(BaseModel):
     def text(self) -> str:
         """The parts that are text, one below the other."""
         if not isinstance(self.content, list):
-            return checked_text(self.content or "", "a message")
+            return check_text(self.content or "", "a message")
         for part in self.content:
             if part.type not in READABLE:
                 message = f"content of type {part.type!r} is not supported; send text"
                 raise InvalidInput(message)
         parts = (part.text or part.refusal or "" for part in self.content)
-        return checked_text("\n".join(parts), "a message")
+        return check_text("\n".join(parts), "a message")
 
     def as_message(self) -> Message:
         """Return it as a history has it."""

@@ -15,13 +15,13 @@ from pydantic import Field
 from turnleaf.core import messages
 from turnleaf.core.conversation_formats import (
     FORMATS,
-    file_name,
+    make_file_name,
     make_transcript,
     message_to_json,
     to_json,
     to_markdown,
 )
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import check_text
 from turnleaf.core.search import message_filters
 from turnleaf.core.serialization import dumps, to_iso
 from turnleaf.errors import NotFound, StorageError
@@ -227,7 +227,7 @@ def export_conversation(
         if format == "json"
         else to_markdown(transcript, datetime.astimezone)
     )
-    name = quote(file_name(transcript, FORMATS[format]))
+    name = quote(make_file_name(transcript, FORMATS[format]))
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(text.encode(), media_type=MEDIA_TYPES[format], headers=headers)
 
@@ -285,7 +285,7 @@ def change_conversation(key: str, altered: Altered, assistant: Given) -> Summary
     store = assistant.conversations
     _find_summary(assistant, key)
     if altered.title is not None:
-        store.rename(key, checked_text(altered.title, "a title"))
+        store.rename(key, check_text(altered.title, "a title"))
     if altered.searched is not None:
         store.set_searched(key, altered.searched)
     return Summary.of(_find_summary(assistant, key))

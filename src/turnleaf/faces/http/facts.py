@@ -390,7 +390,7 @@ def undo(assistant: Given, wanted: Undo | None = None) -> Undone:
 def _list_changes(
     some: Iterable[changes.Change], history: Sequence[changes.Change]
 ) -> list[ChangeView]:
-    undone, undoable = changes.find_undone(history), changes.can_be_undone(history)
+    undone, undoable = changes.find_undone(history), changes.find_undoable_numbers(history)
     return [
         ChangeView.of(change, undone=change.n in undone, undoable=change.n in undoable)
         for change in some

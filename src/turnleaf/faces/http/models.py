@@ -16,8 +16,8 @@ from turnleaf.core.model_providers import (
     PROVIDERS,
     ModelProvider,
     StoredKey,
-    checked_key,
-    checked_url,
+    check_key,
+    check_url,
 )
 from turnleaf.errors import NotFound, SettingsError
 from turnleaf.faces.http.operators import OPERATOR_ONLY, HasSpaceToken, IsOperator, refuse_unless
@@ -361,7 +361,7 @@ def put_key(provider: str, sent: KeyRequest, assistant: Given) -> KeyView:
         own = (known.url,) if known.url else None
         check_address(url, settings.model_url, own=own, is_confirmed=sent.confirm)
     try:
-        address, key = checked_url(url, "url"), checked_key(sent.key.strip(), "key")
+        address, key = check_url(url, "url"), check_key(sent.key.strip(), "key")
     except SettingsError as error:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), code="settings") from error
     store_key(known.name, StoredKey(address, key))

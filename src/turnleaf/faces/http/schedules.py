@@ -51,7 +51,7 @@ class RunView(JsonModel):
     @classmethod
     def of(cls, run: schedules.Run, assistant: Assistant) -> Self:
         """Return a run's form as it is now."""
-        record = schedules.run_to_json(schedules.as_of_now(run, assistant.now()))
+        record = schedules.run_to_json(schedules.mark_if_interrupted(run, assistant.now()))
         error = run.error and localize(redact(run.error, assistant))
         return cls.model_validate({**record, "error": error})
 

@@ -28,7 +28,7 @@ from pydantic import BaseModel, StrictInt, StrictStr, ValidationError
 from starlette.responses import Response
 
 from turnleaf import __version__
-from turnleaf.core.prompt.builders import page_text
+from turnleaf.core.prompt.builders import escape_page
 from turnleaf.core.schedules import STATES
 from turnleaf.core.serialization import replace_half_characters
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
@@ -396,7 +396,7 @@ def _read_resource(tools: MemoryTools, uri: str) -> str:
     if not text and day != local_now().date().isoformat():
         message = f"there is no note for {day}; resources/list has the newest days"
         raise NotFound(message)
-    return page_text(text)
+    return escape_page(text)
 
 
 def _make_once(make: Callable[[], T]) -> Callable[[], T]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from turnleaf.core.keys import EVERYONE, only
+from turnleaf.core.keys import EVERYONE, make_own_audience
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.settings import find_slack_url
@@ -349,7 +349,7 @@ class Channels:
 
     def find_audience(self, channel: str) -> str:
         """Return who may find messages of a channel: everyone, or only its members."""
-        return EVERYONE if self._is_public(channel) else only(f"slack:{channel}")
+        return EVERYONE if self._is_public(channel) else make_own_audience(f"slack:{channel}")
 
     def _is_public(self, channel: str) -> bool:
         is_public, known_until = self._public.get(channel) or (False, 0.0)

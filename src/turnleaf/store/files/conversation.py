@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import conversation_formats
 from turnleaf.core.messages import Message, to_openai
-from turnleaf.core.tokens import message_tokens
+from turnleaf.core.tokens import count_message_tokens
 from turnleaf.core.window import newest_within
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound
 from turnleaf.store import vocabulary
@@ -113,4 +113,4 @@ class Conversation:
 
 
 def _tokens(message: Message) -> int:
-    return message_tokens(message, vocabulary.counter())
+    return count_message_tokens(message, vocabulary.counter())

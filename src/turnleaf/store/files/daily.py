@@ -13,7 +13,7 @@ from turnleaf.core import markdown
 from turnleaf.core.examination import Row
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet, is_blank
-from turnleaf.core.memories import checked_date, checked_note, read_day
+from turnleaf.core.memories import check_date, check_note, read_day
 from turnleaf.core.pages import Splice
 from turnleaf.core.serialization import to_text
 from turnleaf.settings import default_data_dir
@@ -60,7 +60,7 @@ class DailyLog:
 
         Not where one of the last days holds `once`: whoever was killed after it tries again.
         """
-        text = checked_note(entry)
+        text = check_note(entry)
         now = self._now()
         self.init()
         if once is None:
@@ -82,7 +82,7 @@ class DailyLog:
 
     def read(self, day: date | str) -> str:
         """Return a day's notes as a person reads them; nothing when there are none."""
-        path = self._path(checked_date(day))
+        path = self._path(check_date(day))
         data = atomic.read(path, atomic.MAX_PAGE_BYTES) or b""
         # A power cut may have left half a character at the end of what was appended.
         data = data[: len(data) - atomic.torn_bytes(data)]
@@ -101,8 +101,8 @@ class DailyLog:
 
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
-        path = self._path(checked_date(day))
-        new = None if content is None else checked_note(content)
+        path = self._path(check_date(day))
+        new = None if content is None else check_note(content)
         with atomic.lock(path) as file:
             for _ in range(TRIES):
                 data = file.read(atomic.MAX_PAGE_BYTES) or b""
@@ -145,7 +145,7 @@ def _revise(data: bytes, entry: str, new: str | None) -> bytes | None:
         return None
     splice = page.remove(fact)
     if new is not None:
-        source = _SOURCE.search(page.raw(fact))
+        source = _SOURCE.search(page.get_raw(fact))
         lines = with_source(encode_bullet(new), source and unquote(source[1]))
         took = tuple(page.lines[fact.start : fact.end])
         splice = Splice(fact.start, took, tuple(f"{line}\n" for line in lines))

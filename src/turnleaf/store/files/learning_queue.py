@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from turnleaf.core.examination import LearningFigures, Row, describe_backlog, find_learning_problems
-from turnleaf.core.keys import checked_key
+from turnleaf.core.keys import check_key
 from turnleaf.core.learning import queue
 from turnleaf.core.learning.queue import (
     READ_BY_RULES,
@@ -169,7 +169,7 @@ class LearningStore:
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Add messages to learn from; they are durable when this returns."""
-        rows = [(checked_key(key), _bytes(queued_to_json(one))) for one in queued]
+        rows = [(check_key(key), _bytes(queued_to_json(one))) for one in queued]
         query = "INSERT INTO queue (key, record) VALUES (?, ?)"
         if rows:
             self._database.write(lambda database: database.executemany(query, rows))
@@ -177,14 +177,14 @@ class LearningStore:
     def count_queued(self, key: str) -> int:
         """Count a conversation's messages that no completed extraction had."""
         query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NOT ?"
-        values = (checked_key(key), SET_ASIDE)
+        values = (check_key(key), SET_ASIDE)
         count: int = self._database.read(lambda database: database.execute(query, values).get)
         return count
 
     def list_queued(self, key: str) -> list[Queued]:
         """Return a conversation's messages that no completed extraction had, whoever holds them."""
         query = "SELECT record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
-        values = (checked_key(key), SET_ASIDE)
+        values = (check_key(key), SET_ASIDE)
         rows = self._database.read(lambda database: list(database.execute(query, values)))
         return [one for (data,) in rows if (one := _read_queued(data)) is not None]
 
@@ -206,7 +206,7 @@ class LearningStore:
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
         """Whether it is time to extract from a conversation."""
-        last = self._database.read(lambda database: _extracted_at(database, checked_key(key)))
+        last = self._database.read(lambda database: _extracted_at(database, check_key(key)))
         return queue.is_due(
             last,
             self._now(),
@@ -221,7 +221,7 @@ class LearningStore:
         With `read` it is only what rules have read, or have not. The attempt is counted before it
         begins: whoever is killed at it can count no more.
         """
-        checked_key(key)
+        check_key(key)
         token, now = secrets.token_hex(16), self._now()
         batch = self._database.write(lambda database: _lease(database, key, token, now, read))
         if batch is not None:
@@ -339,7 +339,7 @@ class LearningStore:
             _set_cycle(database, key, cycle.begin(now))
             return True
 
-        checked_key(key)
+        check_key(key)
         return self._database.write(begin)
 
     def end_flush(self, key: str, *, succeeded: bool) -> None:
@@ -348,12 +348,12 @@ class LearningStore:
         def finish(database: Connection) -> None:
             _set_cycle(database, key, _cycle(database, key).finish(succeeded=succeeded))
 
-        checked_key(key)
+        check_key(key)
         self._database.write(finish)
 
     def end_cycle(self, key: str) -> None:
         """End the present cycle: the next flush of the conversation begins a new one."""
-        checked_key(key)
+        check_key(key)
         self._database.write(lambda database: _set_cycle(database, key, Cycle()))
 
     # Spending
@@ -423,7 +423,7 @@ class LearningStore:
     def unqueue(self, key: str, times: Collection[datetime]) -> int:
         """Learn nothing more from the messages of these times; return how much waited."""
         stamps = {to_iso(time) for time in times}
-        return self._database.write(lambda database: _unqueue(database, checked_key(key), stamps))
+        return self._database.write(lambda database: _unqueue(database, check_key(key), stamps))
 
     def erase(self, key: str | None = None, source: str | None = None) -> int:
         """Erase all of a conversation or of a source, so that no byte stays; tell how much.
@@ -434,7 +434,7 @@ class LearningStore:
         if key is None and source is None:
             message = "there is nothing to erase; name a conversation or a source"
             raise InvalidInput(message)
-        of = None if key is None else checked_key(key)
+        of = None if key is None else check_key(key)
         return self._database.erase(lambda database: _erase(database, of, source))
 
 

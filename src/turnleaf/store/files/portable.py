@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core import markdown, schedules
 from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import read_day
-from turnleaf.core.messages import NewMessage, trust_by_role
+from turnleaf.core.messages import NewMessage, find_trust
 from turnleaf.core.portable import (
     ConversationImage,
     FactsImage,
@@ -308,7 +308,7 @@ def _read_message(row: Sequence[Any], reasons: tuple[str, ...]) -> MessageImage 
         message,
         said_at,
         schema.decode(status).strip() or "complete",
-        "user" if is_accepted else schema.decode(trust) or trust_by_role(message.role),
+        "user" if is_accepted else schema.decode(trust) or find_trust(message.role),
         None if source is None else schema.decode(source),
         None if shaped_by is None else json.loads(shaped_by),
         bool(is_shown),

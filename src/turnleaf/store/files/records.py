@@ -9,9 +9,9 @@ from turnleaf.core.languages import pluralize
 from turnleaf.core.records import (
     MAX_NAME_CHARS,
     Record,
-    checked_name,
-    checked_value,
-    ordinal_key,
+    check_name,
+    check_value,
+    make_ordinal_key,
 )
 from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import Conflict
@@ -69,8 +69,8 @@ class RecordStore:
         ttl: timedelta | None = None,
     ) -> Record:
         """Store a value; with `expected`, only over that version (0: none), else Conflict."""
-        place = checked_name(collection, "a collection"), checked_name(key, "a key")
-        data, ends, now = checked_value(value), self._end(ttl), to_iso(self._now())
+        place = check_name(collection, "a collection"), check_name(key, "a key")
+        data, ends, now = check_value(value), self._end(ttl), to_iso(self._now())
 
         def work(database: Connection) -> Record:
             # Before the comparison: a record that has expired is none, and its version is 0.
@@ -87,7 +87,7 @@ class RecordStore:
 
     def get(self, collection: str, key: str) -> Record | None:
         """Return a record that has not expired."""
-        place = checked_name(collection, "a collection"), checked_name(key, "a key")
+        place = check_name(collection, "a collection"), check_name(key, "a key")
         found = self._select(f"(collection, key) = (?, ?) AND {_LIVE}", *place, to_iso(self._now()))
         return found[0] if found else None
 
@@ -95,13 +95,13 @@ class RecordStore:
         self, collection: str, prefix: str = "", *, after: str | None = None, limit: int = 1000
     ) -> list[Record]:
         """Return the records whose key begins with `prefix` and comes after one, by key."""
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
         return self._select(
             f"collection = ? AND key >= ? AND key < ? AND key > ? AND {_LIVE} ORDER BY key LIMIT ?",
-            checked_name(collection, "a collection"),
+            check_name(collection, "a collection"),
             begin,
             begin + _LAST,
-            checked_name(after or "", "a key", may_be_empty=True),
+            check_name(after or "", "a key", may_be_empty=True),
             to_iso(self._now()),
             max(0, limit),
         )
@@ -110,21 +110,21 @@ class RecordStore:
         self, collection: str, prefix: str, value: bytes, *, ttl: timedelta | None = None
     ) -> Record:
         """Store a value under a new key that begins with `prefix` and sorts after all such."""
-        name = checked_name(collection, "a collection")
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
-        checked_name(ordinal_key(begin, 0), "a key")
-        data, ends, now = checked_value(value), self._end(ttl), to_iso(self._now())
+        name = check_name(collection, "a collection")
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
+        check_name(make_ordinal_key(begin, 0), "a key")
+        data, ends, now = check_value(value), self._end(ttl), to_iso(self._now())
 
         def work(database: Connection) -> Record:
             _remove_expired(database, now)
             number = 1 + int(database.execute("SELECT last FROM versions").get)
-            return _store(database, name, ordinal_key(begin, number), data, ends)
+            return _store(database, name, make_ordinal_key(begin, number), data, ends)
 
         return self._write(work)
 
     def pop(self, collection: str, key: str) -> Record | None:
         """Remove a record and return it; of several who try, one gets it."""
-        place = checked_name(collection, "a collection"), checked_name(key, "a key")
+        place = check_name(collection, "a collection"), check_name(key, "a key")
         query = f"DELETE FROM records WHERE (collection, key) = (?, ?) RETURNING {_FIELDS}"  # noqa: S608
         rows = self._write(lambda database: database.execute(query, place).fetchall())
         now = self._now()
@@ -136,8 +136,8 @@ class RecordStore:
 
     def erase(self, collection: str, prefix: str = "") -> int:
         """Erase the records whose key begins with `prefix`, to the last byte; return how many."""
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
-        values = (checked_name(collection, "a collection"), begin, begin + _LAST)
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
+        values = (check_name(collection, "a collection"), begin, begin + _LAST)
         now = to_iso(self._now())
         if not self.location.exists():
             return 0

@@ -98,10 +98,10 @@ class Files:
         """Cut a file by what its name says that it is; what cannot be read has no passages."""
         text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
         if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
-            return "daily", passages.of_day(text, day)
+            return "daily", passages.cut_day(text, day)
         kind = "older" if path.name in OLDER_NAMES else "memory"
         try:
-            return kind, passages.of_memory(text, path.name, local_day)
+            return kind, passages.cut_memory(text, path.name, local_day)
         except CorruptFile:
             return kind, []
 
@@ -127,7 +127,7 @@ class MemoryPages(Files):
         page = self.store.find_page(data) if self.store and path == self.root else None
         if page is None or b"\0" in data:
             return Files.cut(self, path, data)
-        return "memory", passages.of_page(page, local_day)
+        return "memory", passages.cut_page(page, local_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class ConversationsFile(Files):
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
         """Cut the file into messages; what cannot be read has no passages."""
         try:
-            return "conversations", passages.of_conversations(data.decode(), local_day)
+            return "conversations", passages.cut_conversations(data.decode(), local_day)
         except (CorruptFile, UnicodeDecodeError):
             return "conversations", []
 

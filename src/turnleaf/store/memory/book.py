@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from turnleaf.core import erasing, markdown
-from turnleaf.core.changes import TICK, Change, made_with
+from turnleaf.core.changes import TICK, Change, find_made_with
 from turnleaf.core.drafts import NOTHING, Draft, record_steps
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Splice
@@ -17,8 +17,8 @@ from turnleaf.core.room import (
     Room,
     check_capacity,
     check_reserve,
+    find_room,
     find_weakest,
-    room_for,
 )
 from turnleaf.errors import Conflict
 
@@ -124,7 +124,7 @@ class Edit:
         taken = self.main.used_room + Room(len(contents), sum(map(len, contents)))
         check_capacity(taken, limits)
         if origin == LEARNED:
-            check_reserve(taken, room_for(origin, limits))
+            check_reserve(taken, find_room(origin, limits))
 
     def change(self, memory: Memory, op: str) -> Memory:
         """Make a fact that is here say something else, later than before; return it."""
@@ -136,7 +136,7 @@ class Edit:
     def undo(self, change: Change) -> list[Change]:
         """Take back a change with all made with it; return those; raise Conflict where it stays."""
         entries = {entry.change.n: entry for entry in self.book.record}
-        made = made_with(change, self.book.changes)
+        made = find_made_with(change, self.book.changes)
         if change.op == "put":
             whole = entries[next(one.n for one in made if not one.id)]
             self.main.undo_put(made, whole.reversal, whole.text)
@@ -168,7 +168,7 @@ class Edit:
     def erase(self, source: str, elsewhere: Sequence[Change]) -> list[Memory]:
         """Take out all that came from a source; return the facts that are gone."""
         book = self.book
-        found = erasing.erasure(source, book.changes, elsewhere)
+        found = erasing.find_erasure(source, book.changes, elsewhere)
         if not erasing.concerns(book.changes, found):
             return []
         gone = [m for d in (self.main, self.older) for m in erasing.take_out(d, found, self.now)]

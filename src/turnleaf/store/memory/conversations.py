@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from turnleaf.core.examination import Retention, describe_figures
-from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
+from turnleaf.core.keys import Reader, can_read, check_key, choose_audience, is_narrower
 from turnleaf.core.messages import (
     ANSWERING,
     TRUSTED,
@@ -23,16 +23,16 @@ from turnleaf.core.messages import (
     StoredFigures,
     StoredMessage,
     TreeNode,
+    find_trust,
     from_json,
     list_cited,
     make_title,
     to_json,
-    trust_by_role,
 )
-from turnleaf.core.search.message_filters import FactTraces, reason_of
+from turnleaf.core.search.message_filters import FactTraces, make_reason
 from turnleaf.core.serialization import dumps, to_millisecond, to_text
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
+from turnleaf.core.tokens import count_content_chars
+from turnleaf.core.window import trim_to_limits
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import local_day
@@ -294,7 +294,7 @@ class MemoryConversations(Keeper):
         opened: int | None = None,
     ) -> list[int]:
         """Add messages in one step, in their order; return their ids."""
-        checked_key(conversation_id)
+        check_key(conversation_id)
         new = [self._make(one) for one in messages]
         if not new:
             return []
@@ -324,7 +324,7 @@ class MemoryConversations(Keeper):
         title: str | None = None,
     ) -> int:
         """Add a whole conversation in one step, less what is there; return how many were new."""
-        checked_key(conversation_id)
+        check_key(conversation_id)
         new = [self._make(node.new) for node in nodes]
         before = self._forest.trees.get(conversation_id)
         shown = before.leaf if before else None
@@ -347,14 +347,14 @@ class MemoryConversations(Keeper):
     @in_one_step
     def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
         """Return how many messages `import_tree` would add; nothing is changed."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         known, new = _list_known(tree) if tree else {}, [self._make(node.new) for node in nodes]
         numbers = _find_places(nodes, new, known, lambda _new, _above: -1 - len(known))
         return len({number for number in numbers if number < 0})
 
     def _find_or_make(self, key: str, audience: str | None) -> Tree:
-        chosen = default_audience(key) if audience is None else audience
-        return self._forest.trees.get(checked_key(key)) or Tree(key, chosen)
+        chosen = choose_audience(key) if audience is None else audience
+        return self._forest.trees.get(check_key(key)) or Tree(key, chosen)
 
     def _make(self, given: Message | NewMessage) -> TreeMessage:
         new = given if isinstance(given, NewMessage) else NewMessage(given)
@@ -362,7 +362,7 @@ class MemoryConversations(Keeper):
         # Through JSON, so that it comes back as it would from another backend.
         message = from_json(json.loads(dumps(to_json(replace(new.message, timestamp=said_at)))))
         shape = None if new.shaped_by is None else json.loads(dumps(new.shaped_by))
-        trust = new.trust or trust_by_role(message.role)
+        trust = new.trust or find_trust(message.role)
         source = None if new.source is None else to_text(new.source)
         return TreeMessage(0, message, said_at, new.status, trust, source, None, shape)
 
@@ -389,7 +389,7 @@ class MemoryConversations(Keeper):
     @in_one_step
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
         """Return the same as stored messages."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         return [self._show(tree, one) for one in self._cut(tree, resumed=resumed)] if tree else []
 
     def _cut(self, tree: Tree, *, resumed: bool) -> list[TreeMessage]:
@@ -399,11 +399,11 @@ class MemoryConversations(Keeper):
             start -= 1
             following, is_joined = path[start].said_at, path[start].is_resumed
         seen = [one for one in path[start:] if not one.reasons]
-        kept = within_limits(
+        kept = trim_to_limits(
             [one.message for one in seen],
             limits.conversation_max_turns,
             limits.conversation_max_chars,
-            lambda message: content_chars(message.content),
+            lambda message: count_content_chars(message.content),
         )
         return seen[len(seen) - len(kept) :]
 
@@ -415,7 +415,7 @@ class MemoryConversations(Keeper):
         self, conversation_id: str, before: int | None = None, limit: int | None = None
     ) -> list[StoredMessage]:
         """Return the newest messages of the shown path below an id, oldest first."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         if tree is None:
             return []
         path = [one for one in tree.list_path() if before is None or one.id < before]
@@ -457,7 +457,7 @@ class MemoryConversations(Keeper):
     @in_one_step
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation with every version; False when there is none."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         if tree is None:
             return False
         tree.messages.clear()
@@ -466,7 +466,7 @@ class MemoryConversations(Keeper):
 
     def erase_copies(self, conversation_id: str) -> int:
         """Return 0: nothing was taken over from older versions."""
-        checked_key(conversation_id)
+        check_key(conversation_id)
         return 0
 
     @in_one_step
@@ -503,7 +503,7 @@ class MemoryConversations(Keeper):
     @in_one_step
     def summary(self, conversation_id: str) -> ConversationSummary | None:
         """Return what is known of one conversation."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         return tree.summarize() if tree else None
 
     @in_one_step
@@ -529,7 +529,7 @@ class MemoryConversations(Keeper):
         self._forest.note(tree)
 
     def _get(self, key: str) -> Tree:
-        tree = self._forest.trees.get(checked_key(key))
+        tree = self._forest.trees.get(check_key(key))
         if tree is None:
             message = f"there is no conversation {key!r}"
             raise NotFound(message)
@@ -538,7 +538,7 @@ class MemoryConversations(Keeper):
     @in_one_step
     def hide(self, conversation_id: str, times: Collection[datetime], reason: str) -> list[int]:
         """Hide what was said at these times, and answered, for a reason; return the ids."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         if tree is None:
             return []
         hidden = _find_said(tree, times)
@@ -552,11 +552,11 @@ class MemoryConversations(Keeper):
         """Hide what forgotten facts rest on, once for each, and show what came back."""
         done = self._forest.forgotten
         for fact in done - forgotten.keys():
-            self.show_again(reason_of(fact))
+            self.show_again(make_reason(fact))
         for fact in forgotten.keys() - done:
             for key, moment in forgotten[fact].places:
-                self.hide(key, [moment], reason_of(fact))
-            self._hide_saying(forgotten[fact].texts, reason_of(fact))
+                self.hide(key, [moment], make_reason(fact))
+            self._hide_saying(forgotten[fact].texts, make_reason(fact))
         self._forest.forgotten = {*forgotten}
 
     def _hide_saying(self, texts: Collection[str], reason: str) -> None:
@@ -582,7 +582,7 @@ class MemoryConversations(Keeper):
     @in_one_step
     def accept(self, conversation_id: str, times: Collection[datetime]) -> int:
         """Trust what others said at these times as the user's own words; return how many."""
-        tree = self._forest.trees.get(checked_key(conversation_id))
+        tree = self._forest.trees.get(check_key(conversation_id))
         if tree is None:
             return 0
         moments = {to_millisecond(time) for time in times}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import write_bullet
-from turnleaf.core.memories import checked_date, checked_note
+from turnleaf.core.memories import check_date, check_note
 from turnleaf.core.serialization import to_text
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
@@ -43,7 +43,7 @@ class MemoryDaily(Keeper):
     @in_one_step
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
         """Add a note to today, with the time, and where it came from."""
-        checked_note(entry)
+        check_note(entry)
         if once is not None and any(once in self.read(day) for day in self.dates()[-2:]):
             return
         moment = self._clock()
@@ -55,7 +55,7 @@ class MemoryDaily(Keeper):
     @in_one_step
     def read(self, day: date | str) -> str:
         """Return the notes of a day; "" when there are none."""
-        wanted = checked_date(day)
+        wanted = check_date(day)
         notes = self._days.get(wanted)
         return f"# {wanted}\n\n" + "".join(note.text for note in notes) if notes else ""
 
@@ -68,9 +68,9 @@ class MemoryDaily(Keeper):
     @in_one_step
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
-        notes = self._days.get(checked_date(day), [])
+        notes = self._days.get(check_date(day), [])
         if content is not None:
-            checked_note(content)
+            check_note(content)
         lines = write_bullet(entry)
         at = next((at for at, note in enumerate(notes) if note.text == lines), None)
         if at is None:

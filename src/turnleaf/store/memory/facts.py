@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 from uuid import uuid4
 
 from turnleaf.core import markdown
-from turnleaf.core.changes import TICK, can_be_undone
+from turnleaf.core.changes import TICK, find_undoable_numbers
 from turnleaf.core.examination import describe_facts
 from turnleaf.core.memories import (
     KEPT,
@@ -17,16 +17,16 @@ from turnleaf.core.memories import (
     OrKept,
     Remembered,
     Written,
-    checked_category,
-    checked_content,
-    checked_day,
-    checked_slot,
-    checked_text,
+    check_category,
+    check_content,
+    check_day,
+    check_slot,
+    check_text,
     contains,
     find_new,
-    unique_id,
+    make_unique_id,
 )
-from turnleaf.core.room import Room, check_capacity, room_for
+from turnleaf.core.room import Room, check_capacity, find_room
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.errors import Conflict, MemoryFull, NotFound
 from turnleaf.settings import Settings
@@ -145,7 +145,7 @@ class MemoryFacts(Keeper):
     ) -> Memory | None:
         if memory_id is not None and memory_id in self.known_ids():
             return self.get(memory_id)
-        chosen = memory_id or unique_id(memory.id, self.known_ids())
+        chosen = memory_id or make_unique_id(memory.id, self.known_ids())
         return self._insert(replace(memory, id=chosen), source, displace)
 
     def _insert(self, memory: Memory, source: Source | None, displace: bool) -> Memory:  # noqa: FBT001
@@ -169,13 +169,13 @@ class MemoryFacts(Keeper):
         now = self.now()
         return Memory(
             id=uuid4().hex[:12],
-            content=checked_content(content),
+            content=check_content(content),
             created_at=now,
             updated_at=now,
-            category=checked_category(category),
+            category=check_category(category),
             origin=origin,
-            slot=checked_slot(slot),
-            until=checked_day(until),
+            slot=check_slot(slot),
+            until=check_day(until),
         )
 
     @in_one_step
@@ -191,7 +191,7 @@ class MemoryFacts(Keeper):
     ) -> Remembered:
         """Add what a user asks to be kept; the weakest learned facts make room where needed."""
         memory = self._make(content, category, origin, slot, until)
-        memory = replace(memory, id=unique_id(memory.id, self.known_ids()))
+        memory = replace(memory, id=make_unique_id(memory.id, self.known_ids()))
         same = next((one.id for one in self.older() if one.content == content), None)
         if same is not None:
             back = self.revive(same, until=until, origin=origin, source=source, displace=True)
@@ -235,7 +235,7 @@ class MemoryFacts(Keeper):
 
     def search(self, keyword: str) -> list[Memory]:
         """Return the facts that hold a keyword literally, whatever the case."""
-        wanted = checked_text(keyword, "a keyword")
+        wanted = check_text(keyword, "a keyword")
         return [one for one in self.get_all() if contains(one, wanted)]
 
     def list_with_lines(self) -> list[tuple[Memory, int | None]]:
@@ -265,9 +265,9 @@ class MemoryFacts(Keeper):
         """Change what a fact says; with `expected`, only if it still says that, else Conflict."""
         edit = self._edit()
         place = edit.main.find(memory_id)
-        new = checked_content(content)
-        slots = {} if slot is KEPT else {"slot": checked_slot(slot)}
-        days = {} if until is KEPT else {"until": checked_day(until)}
+        new = check_content(content)
+        slots = {} if slot is KEPT else {"slot": check_slot(slot)}
+        days = {} if until is KEPT else {"until": check_day(until)}
         if place is None:
             # There is nothing to update, but what has ended moves with this write.
             edit.keep(origin, source)
@@ -323,7 +323,7 @@ class MemoryFacts(Keeper):
     ) -> Remembered | None:
         """Bring an older fact back that was said again, with its id; None: none of that id."""
         edit = self._edit()
-        day, place = checked_day(until), edit.older.find(memory_id)
+        day, place = check_day(until), edit.older.find(memory_id)
         if place is None:
             edit.keep(origin, source)
             return None
@@ -370,7 +370,7 @@ class MemoryFacts(Keeper):
     ) -> list[Memory]:
         """Put facts below another category, pin or unpin them, in one change; return them all."""
         edit = self._edit()
-        heading = category if category is KEPT else checked_category(category)
+        heading = category if category is KEPT else check_category(category)
         found = [memory for memory in edit.main.memories if memory.id in ids]
         arranged = [edit.main.arrange(one, category=heading, pinned=pinned) for one in found]
         edit.keep(origin)
@@ -379,7 +379,7 @@ class MemoryFacts(Keeper):
     @in_one_step
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
         """Replace the whole text by a person's, to the letter, whatever the limits say."""
-        wanted, book = checked_text(text, "the memory"), self._book
+        wanted, book = check_text(text, "the memory"), self._book
         if expected is not None and expected != book.version:
             message = "the memory was changed since it was read; read it again and try once more"
             raise Conflict(message)
@@ -395,7 +395,7 @@ class MemoryFacts(Keeper):
     def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that can be, or a certain one, with all of the same step."""
         record = self._book.changes
-        can = can_be_undone(record)
+        can = find_undoable_numbers(record)
         if number is not None and number not in can:
             message = f"there is no change {number} to take back"
             raise NotFound(message)
@@ -471,7 +471,7 @@ class MemoryFacts(Keeper):
 
     def room(self, origin: str = "user") -> Room:
         """Return how many more facts and characters `add` would take from that origin."""
-        return room_for(origin, self._limits) - Room.of(self.get_all())
+        return find_room(origin, self._limits) - Room.of(self.get_all())
 
 
 MAX_PENDING = 1000
@@ -536,7 +536,7 @@ class MemoryPending(MemoryFacts):
         if waiting is None:
             return self._find_accepted(memory_id)
         added = self._memory.add(
-            said := waiting.content if content is None else checked_content(content),
+            said := waiting.content if content is None else check_content(content),
             waiting.category,
             origin=waiting.origin or "user",
             source=self._find_first_source(memory_id),

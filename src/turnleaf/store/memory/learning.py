@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnleaf.core.examination import LearningFigures, describe_backlog, find_learning_problems
-from turnleaf.core.keys import checked_key
+from turnleaf.core.keys import check_key
 from turnleaf.core.learning import queue as decided
 from turnleaf.core.learning.queue import (
     Batch,
@@ -93,7 +93,7 @@ class Lessons:
 
     def list_waiting(self, key: str) -> list[WaitingMessage]:
         """Return a conversation's messages that are not set aside."""
-        wanted = checked_key(key)
+        wanted = check_key(key)
         return [one for one in self.rows if one.key == wanted and not one.is_set_aside]
 
     def list_held(self, batch: Batch) -> list[WaitingMessage]:
@@ -156,7 +156,7 @@ class MemoryLearning(Keeper):
     @in_one_step
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Add messages to learn from, in their order."""
-        checked_key(key)
+        check_key(key)
         for one in queued:
             # All of them first: if one cannot be stored, none is.
             dumps(queued_to_json(one))
@@ -189,7 +189,7 @@ class MemoryLearning(Keeper):
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
         """Whether it is time to extract from a conversation."""
         return is_due(
-            self._kept.last.get(checked_key(key)),
+            self._kept.last.get(check_key(key)),
             self.now(),
             self.count_queued(key),
             interval_seconds=interval_seconds,
@@ -340,7 +340,7 @@ class MemoryLearning(Keeper):
     @in_one_step
     def begin_flush(self, key: str) -> bool:
         """Begin a conversation's flush; False: it was or is being made."""
-        cycle = self._kept.cycles.get(checked_key(key), Cycle())
+        cycle = self._kept.cycles.get(check_key(key), Cycle())
         may_begin = cycle.may_begin(self.now())
         if may_begin:
             self._kept.is_used = True
@@ -350,13 +350,13 @@ class MemoryLearning(Keeper):
     @in_one_step
     def end_flush(self, key: str, *, succeeded: bool) -> None:
         """Store how the flush went."""
-        cycle = self._kept.cycles.get(checked_key(key), Cycle())
+        cycle = self._kept.cycles.get(check_key(key), Cycle())
         self._kept.cycles[key] = cycle.finish(succeeded=succeeded)
 
     @in_one_step
     def end_cycle(self, key: str) -> None:
         """Begin a new cycle, in which there is a flush again."""
-        self._kept.cycles.pop(checked_key(key), None)
+        self._kept.cycles.pop(check_key(key), None)
 
     @in_one_step
     def spend(self, model: str, *, cap: int, day: date) -> bool:
@@ -399,7 +399,7 @@ class MemoryLearning(Keeper):
     @in_one_step
     def unqueue(self, key: str, times: Collection[datetime]) -> int:
         """Remove what waits, and what was decided, of a conversation's messages of these times."""
-        checked_key(key)
+        check_key(key)
         moments = {to_millisecond(time) for time in times}
         mine = (one for one in self._kept.rows if one.key == key)
         gone = {one.row for one in mine if one.queued.message.timestamp in moments}
@@ -424,7 +424,7 @@ class MemoryLearning(Keeper):
             message = "name a conversation or a source to erase"
             raise InvalidInput(message)
         if key is not None:
-            self._kept.cycles.pop(checked_key(key), None)
+            self._kept.cycles.pop(check_key(key), None)
             self._kept.last.pop(key, None)
         gone = {o.row for o in self._kept.rows if o.key == key or o.queued.source in names}
         self._kept.remove(gone)

@@ -15,23 +15,30 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from turnleaf.core.keys import Reader, can_read
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.message_filters import is_other_talk
-from turnleaf.core.search.passages import Passage, are_close, of_day, of_memory, of_message, place
+from turnleaf.core.search.passages import (
+    Passage,
+    are_close,
+    cut_day,
+    cut_feed_message,
+    cut_memory,
+    find_neighbours,
+)
 from turnleaf.core.search.ranking import (
     HeldWords,
     Hit,
     Ranked,
     Unrelated,
     Weights,
-    meaning,
     rank,
+    score_by_meaning,
+    score_by_words,
     share_with_neighbours,
     weigh_word,
-    words,
 )
-from turnleaf.core.search.terms import date_terms, parse_query, terms
+from turnleaf.core.search.terms import list_date_terms, list_terms, parse_query
 from turnleaf.core.serialization import to_iso
 from turnleaf.errors import EmbeddingError
 from turnleaf.store.ambient import local_day
@@ -51,18 +58,18 @@ if TYPE_CHECKING:
 
 USUAL = Unrelated(0.0, 0.1)
 """What is taken to be the cosine of unrelated texts before any is known."""
-_find_terms = lru_cache(maxsize=4096)(terms)
+_find_terms = lru_cache(maxsize=4096)(list_terms)
 
 
 def score_words(query: str, passages: Sequence[Passage]) -> dict[int, HeldWords]:
     """Return how much of a question passages hold, by their place; only of those that do."""
-    placed = place(passages)
-    own = [[*_find_terms(one.spoken_text), *date_terms(one.date or "")] for one in passages]
+    placed = find_neighbours(passages)
+    own = [[*_find_terms(one.spoken_text), *list_date_terms(one.date or "")] for one in passages]
     around = [_join(one.before, one.after) for one in placed]
     asked = _weigh(query, own)
     sizes = [len(mine) + len(beside) for mine, beside in zip(own, around, strict=True)]
     typical = fmean(sizes) if sizes else 1.0
-    held = {n: words(asked, own[n], around[n], typical) for n in range(len(passages))}
+    held = {n: score_by_words(asked, own[n], around[n], typical) for n in range(len(passages))}
     numbers = {id(one): n for n, one in enumerate(passages)}
     beside = {
         n: [numbers[id(o)] for o in (one.before, one.after) if o] for n, one in enumerate(placed)
@@ -205,20 +212,20 @@ class MemoryPassages(Keeper):
 
     def _read_facts(self) -> Iterator[FoundPassage]:
         today = local_day(self._clock())
-        for one in of_memory(self._book.text, "MEMORY.md", local_day):
+        for one in cut_memory(self._book.text, "MEMORY.md", local_day):
             yield FoundPassage("older" if one.until and one.until < today else "memory", one)
-        for one in of_memory(self._book.older, "OLDER.md", local_day):
+        for one in cut_memory(self._book.older, "OLDER.md", local_day):
             yield FoundPassage("older", one)
 
     def _read_days(self) -> Iterator[FoundPassage]:
         for day in self._daily.dates():
-            for one in of_day(self._daily.read(day), day):
+            for one in cut_day(self._daily.read(day), day):
                 yield FoundPassage("daily", one)
 
     def _read_messages(self) -> Iterator[FoundPassage]:
         feed = self._forest.read_feed(Cursor(), 10**9)
         for message in feed.found:
-            for one in of_message(message, local_day):
+            for one in cut_feed_message(message, local_day):
                 yield FoundPassage("conversations", one)
 
     def examine(self) -> Examination:
@@ -255,7 +262,7 @@ class MemoryPassages(Keeper):
         """Return the passages that fit best, best first; [] for a query without a word."""
         who = reader or Reader()
         check_search(limit, source, mode, who)
-        days = ("" if one is None else checked_date(one).isoformat() for one in (since, until))
+        days = ("" if one is None else check_date(one).isoformat() for one in (since, until))
         wanted = Wanted(who, source, *days)
         asked = parse_query(query).terms
         if not asked:
@@ -279,7 +286,7 @@ class MemoryPassages(Keeper):
         ranked: list[tuple[Ranked, float | None]] = []
         for n in sorted(held.keys() | cosines.keys()):
             near = cosines[n] - usual.mean if n in cosines else None
-            meant = meaning(cosines[n], usual, len(found)) if n in cosines else None
+            meant = score_by_meaning(cosines[n], usual, len(found)) if n in cosines else None
             ranked.append((rank(n, held.get(n, none), meant, self._weights), near))
         return [one for one in ranked if one[0].score > 0]
 

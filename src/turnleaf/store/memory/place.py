@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from turnleaf.core.examination import Examination, Row
 from turnleaf.core.languages import pluralize
-from turnleaf.core.records import Record, checked_name, checked_value, ordinal_key
+from turnleaf.core.records import Record, check_name, check_value, make_ordinal_key
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict
 from turnleaf.settings import Settings, check_changes
@@ -259,7 +259,7 @@ class MemoryRecords(Keeper):
     ) -> Record:
         """Store a value in the place of any other; with `expected`, only over that version."""
         known = self.get(collection, key)
-        checked_value(value)
+        check_value(value)
         if expected is not None and expected != (known.version if known else 0):
             message = f"the record {key!r} was changed meanwhile; read it again"
             raise Conflict(message)
@@ -275,7 +275,7 @@ class MemoryRecords(Keeper):
     @in_one_step
     def get(self, collection: str, key: str) -> Record | None:
         """Return a record that has not expired; None when there is none."""
-        names = checked_name(collection, "a collection"), checked_name(key, "a key")
+        names = check_name(collection, "a collection"), check_name(key, "a key")
         found = self._shelves.kept.get(names)
         return found if found and self._is_there(found) else None
 
@@ -287,14 +287,14 @@ class MemoryRecords(Keeper):
         self, collection: str, prefix: str = "", *, after: str | None = None, limit: int = 1000
     ) -> list[Record]:
         """Return, by key, the first `limit` records whose key begins with `prefix`."""
-        last = checked_name(after or "", "a key", may_be_empty=True)
+        last = check_name(after or "", "a key", may_be_empty=True)
         found = [one for one in self._find(collection, prefix) if self._is_there(one)]
         following = [one for one in found if after is None or one.key > last]
         return sorted(following, key=lambda one: one.key)[: max(limit, 0)]
 
     def _find(self, collection: str, prefix: str) -> list[Record]:
-        checked_name(collection, "a collection")
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
+        check_name(collection, "a collection")
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
         kept = self._shelves.kept.values()
         return [one for one in kept if one.collection == collection and one.key.startswith(begin)]
 
@@ -303,8 +303,8 @@ class MemoryRecords(Keeper):
         self, collection: str, prefix: str, value: bytes, *, ttl: timedelta | None = None
     ) -> Record:
         """Store a value under a new key that sorts after all appended to that prefix before."""
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
-        key = ordinal_key(begin, self._shelves.last_version + 1)
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
+        key = make_ordinal_key(begin, self._shelves.last_version + 1)
         return self.put(collection, key, value, ttl=ttl)
 
     @in_one_step

@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Retention, describe_figures
-from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
+from turnleaf.core.keys import Reader, can_read, check_key, choose_audience, is_narrower
 from turnleaf.core.messages import (
     ANSWERING,
     TRUSTED,
@@ -24,12 +24,12 @@ from turnleaf.core.messages import (
     StoredFigures,
     StoredMessage,
     TreeNode,
+    find_trust,
     make_title,
-    trust_by_role,
 )
-from turnleaf.core.search.message_filters import FactTraces, reason_of
+from turnleaf.core.search.message_filters import FactTraces, make_reason
 from turnleaf.core.serialization import to_millisecond
-from turnleaf.core.window import collect_window, days_before, stop_at_silence
+from turnleaf.core.window import collect_window, stop_at_silence, subtract_days
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import local_day
@@ -134,7 +134,7 @@ class PostgresConversations(SqlStore):
         opened: int | None = None,
     ) -> list[int]:
         """Add messages in one step, in their order; return their ids."""
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         new = [self._make_row(one) for one in messages]
         if not new:
             return []
@@ -160,7 +160,7 @@ class PostgresConversations(SqlStore):
         new = given if isinstance(given, NewMessage) else NewMessage(given)
         # Facts name the messages that they rest on by time, and files keep that to the millisecond.
         said_at = to_millisecond((new.message.timestamp or self.now()).astimezone(UTC))
-        trust = new.trust or trust_by_role(new.message.role)
+        trust = new.trust or find_trust(new.message.role)
         return trees.make_row(new, replace(new.message, timestamp=said_at), trust)
 
     def _prepare(
@@ -175,7 +175,7 @@ class PostgresConversations(SqlStore):
                 self.run(query, audience, key)
                 trees.note_changed(self.step, key, change)
             return leaf, title
-        chosen = default_audience(key) if audience is None else audience
+        chosen = choose_audience(key) if audience is None else audience
         times = [one.said_at for one in new]
         self.run(_CREATE, key, min(times), max(times), trees.to_column(chosen))
         return 0, ""
@@ -240,7 +240,7 @@ class PostgresConversations(SqlStore):
         title: str | None = None,
     ) -> int:
         """Add a whole conversation in one step, less what is there; return how many were new."""
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         new = [self._make_row(node.new) for node in nodes]
         if not new:
             return 0
@@ -276,7 +276,7 @@ class PostgresConversations(SqlStore):
     def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
         """Return how many messages `import_tree` would add; nothing is changed."""
         new = [self._make_row(node.new) for node in nodes]
-        return len(self._find_missing(checked_key(conversation_id), nodes, new, count(-1, -1))[1])
+        return len(self._find_missing(check_key(conversation_id), nodes, new, count(-1, -1))[1])
 
     def _find_missing(
         self, key: str, nodes: Sequence[TreeNode], new: Sequence[MessageRow], ids: Iterator[int]
@@ -305,7 +305,7 @@ class PostgresConversations(SqlStore):
     @in_one_step
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits, oldest first."""
-        return [*self._read_window(checked_key(conversation_id)).values()]
+        return [*self._read_window(check_key(conversation_id)).values()]
 
     def _read_window(self, key: str, *, resumed: bool = False) -> dict[int, Message]:
         path = trees.read_back(self.step, key)
@@ -315,7 +315,7 @@ class PostgresConversations(SqlStore):
     @in_one_step
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
         """Return the same as stored messages."""
-        numbers = [*self._read_window(checked_key(conversation_id), resumed=resumed)]
+        numbers = [*self._read_window(check_key(conversation_id), resumed=resumed)]
         return self._show(trees.read_stored(self.step, "id = ANY(%s) ORDER BY id", numbers))
 
     @in_one_step
@@ -323,7 +323,7 @@ class PostgresConversations(SqlStore):
         self, conversation_id: str, before: int | None = None, limit: int | None = None
     ) -> list[StoredMessage]:
         """Return the newest messages of the shown path below an id, oldest first."""
-        values = (checked_key(conversation_id), 2**62 if before is None else before, limit)
+        values = (check_key(conversation_id), 2**62 if before is None else before, limit)
         condition = "key = %s AND is_shown AND id < %s ORDER BY id DESC LIMIT %s"
         return self._show(trees.read_stored(self.step, condition, *values)[::-1])
 
@@ -347,7 +347,7 @@ class PostgresConversations(SqlStore):
     @changing
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation with every version; False when there is none."""
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         if not self.rows(_FIND, key):
             return False
         self._remove("key = %s", key)
@@ -355,7 +355,7 @@ class PostgresConversations(SqlStore):
 
     def erase_copies(self, conversation_id: str) -> int:
         """Return 0: nothing was taken over from older versions."""
-        checked_key(conversation_id)
+        check_key(conversation_id)
         return 0
 
     def _remove(self, condition: str, *values: object) -> int:
@@ -377,7 +377,7 @@ class PostgresConversations(SqlStore):
         if days == 0:
             keys = [key for (key,) in self.rows("SELECT key FROM turnleaf.conversations")]
             return sum(self._clean(key) for key in keys)
-        cutoff = max(days_before(self.now(), days), _LONG_AGO.replace(year=2))
+        cutoff = max(subtract_days(self.now(), days), _LONG_AGO.replace(year=2))
         query = "SELECT key FROM turnleaf.conversations WHERE created_at < %s"
         old = [key for (key,) in self.rows(query, cutoff)]
         return self._remove("key = ANY(%s) AND said_at < %s", old, cutoff) if old else 0
@@ -426,13 +426,13 @@ class PostgresConversations(SqlStore):
     @in_one_step
     def summary(self, conversation_id: str) -> ConversationSummary | None:
         """Return what is known of one conversation."""
-        rows = self.rows(f"{_SUMMARY} WHERE key = %s", checked_key(conversation_id))
+        rows = self.rows(f"{_SUMMARY} WHERE key = %s", check_key(conversation_id))
         return next((ConversationSummary(*row) for row in rows), None)
 
     @changing
     def show_version(self, conversation_id: str, message_id: int) -> None:
         """Show the path through a message and on to the newest of all that follow it."""
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         change = self.lock()
         query = "SELECT 1 FROM turnleaf.messages WHERE key = %s AND id = %s"
         if not self.rows(query, key, message_id):
@@ -443,7 +443,7 @@ class PostgresConversations(SqlStore):
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; one without text brings back the question's."""
         query = "UPDATE turnleaf.conversations SET title = %s WHERE key = %s"
-        self._set(query, checked_key(conversation_id), trees.to_column(make_title(title)))
+        self._set(query, check_key(conversation_id), trees.to_column(make_title(title)))
 
     @changing
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
@@ -452,7 +452,7 @@ class PostgresConversations(SqlStore):
         if known and known.is_searched == searched:
             return
         query = "UPDATE turnleaf.conversations SET is_searched = %s WHERE key = %s"
-        change = self._set(query, checked_key(conversation_id), searched)
+        change = self._set(query, check_key(conversation_id), searched)
         trees.note_changed(self.step, conversation_id, change)
 
     def _set(self, query: str, key: str, value: object) -> int:
@@ -467,7 +467,7 @@ class PostgresConversations(SqlStore):
         """Hide what was said at these times, and answered, for a reason; return the ids."""
         moments = [to_millisecond(one) for one in times]
         self.lock()
-        hidden = trees.find_said(self.step, checked_key(conversation_id), moments)
+        hidden = trees.find_said(self.step, check_key(conversation_id), moments)
         self._hide(hidden, reason)
         return hidden
 
@@ -492,11 +492,11 @@ class PostgresConversations(SqlStore):
         self.lock()
         done = {fact for (fact,) in self.rows("SELECT fact FROM turnleaf.forgotten_facts")}
         for fact in sorted(done - forgotten.keys()):
-            self.show_again(reason_of(fact))
+            self.show_again(make_reason(fact))
         new = sorted(forgotten.keys() - done)
         for fact in new:
             for key, moment in forgotten[fact].places:
-                self.hide(key, [moment], reason_of(fact))
+                self.hide(key, [moment], make_reason(fact))
         self._hide_saying({fact: forgotten[fact].texts for fact in new})
         self.run("DELETE FROM turnleaf.forgotten_facts WHERE fact <> ALL(%s)", [*forgotten])
         query = "INSERT INTO turnleaf.forgotten_facts (fact) SELECT unnest(%s::text[])"
@@ -512,7 +512,7 @@ class PostgresConversations(SqlStore):
             for fact in {fact for fact, text in wanted if text in folded}:
                 found.setdefault(fact, []).append(number)
         for fact, numbers in found.items():
-            self._hide(numbers, reason_of(fact))
+            self._hide(numbers, make_reason(fact))
 
     @changing
     def show_again(self, reason: str) -> int:
@@ -532,14 +532,14 @@ class PostgresConversations(SqlStore):
             "WHERE key = %s AND said_at = ANY(%s) AND trust <> ALL(%s)"
         )
         moments = [to_millisecond(one) for one in times]
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         return self.run(query, self.lock(), key, moments, [*TRUSTED])
 
     @in_one_step
     def audience(self, conversation_id: str) -> str:
         """Return who may find what is said in a conversation."""
         known = self.summary(conversation_id)
-        return known.audience if known else default_audience(conversation_id)
+        return known.audience if known else choose_audience(conversation_id)
 
     @in_one_step
     def examine(self) -> Examination:

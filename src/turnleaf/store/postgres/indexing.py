@@ -16,9 +16,15 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.messages import TRUSTED
-from turnleaf.core.search.passages import Passage, Placed, are_close, of_message, place
+from turnleaf.core.search.passages import (
+    Passage,
+    Placed,
+    are_close,
+    cut_feed_message,
+    find_neighbours,
+)
 from turnleaf.core.search.ranking import Unrelated
-from turnleaf.core.search.vectors import SENTENCES, Profile, profile
+from turnleaf.core.search.vectors import SENTENCES, Profile, profile_embedder
 from turnleaf.core.serialization import dumps
 from turnleaf.errors import EmbeddingError
 from turnleaf.store.files.index.sync import find_spans
@@ -140,7 +146,7 @@ def replace_place(
         stood.setdefault(bytes(shape), []).append((number, line))
     moved: list[tuple[int, int]] = []
     new: list[tuple[Placed, str, bytes]] = []
-    for one in place(passages):
+    for one in find_neighbours(passages):
         kind = kind_of(one.passage)
         shape = shape_of(one) + kind.encode()
         if stood.get(shape):
@@ -213,7 +219,7 @@ def take_in(step: Transaction, feed: Feed, day_of: Callable[[datetime], str]) ->
     )
     stood = step.rows(query, CONVERSATIONS, told)
     forget(step, [number for number, _, _ in stood])
-    said = [passage for one in feed.found for passage in of_message(one, day_of)]
+    said = [passage for one in feed.found for passage in cut_feed_message(one, day_of)]
     numbers = _take_numbers(step, len(said)) if said else range(0)
     neighbours = Neighbours(step, dict(zip(numbers, said, strict=True)))
     for conversation, first, last in sorted(find_spans(stood, said)):
@@ -454,7 +460,7 @@ class PostgresVectors(SqlStore):
             return None
         if model is None:
             vectors = embedder.embed(SENTENCES)
-            found = profile(vectors)
+            found = profile_embedder(vectors)
             if not found.scripts:
                 _log.warning("%s tells no meanings apart and is not used for search", name)
             model = self._add(name, found, len(vectors[0]) // 4)

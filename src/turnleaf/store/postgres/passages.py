@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages import pluralize
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.messages import Cursor
-from turnleaf.core.search.passages import of_day, of_memory
+from turnleaf.core.search.passages import cut_day, cut_memory
 from turnleaf.core.search.ranking import Hit, Near, Unrelated, Weights
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.serialization import to_iso
@@ -488,7 +488,7 @@ class PostgresPassages(SqlStore):
             for name, page, kind in (("MEMORY.md", text, "memory"), ("OLDER.md", older, "older")):
                 # With the day: a fact that ended is an older one, though its page did not change.
                 version = f"{today} {name_text(page)}"
-                cut = partial(of_memory, page, name, local_day)
+                cut = partial(cut_memory, page, name, local_day)
                 added += self._replace(name, version, cut, partial(_find_kind, kind, today))
         return added
 
@@ -511,7 +511,7 @@ class PostgresPassages(SqlStore):
 
     def _cut_day(self, day: date) -> list[Passage]:
         notes = self.rows("SELECT text FROM turnleaf.notes WHERE day = %s ORDER BY id", day)
-        return of_day(f"# {day}\n\n" + "".join(text for (text,) in notes), day)
+        return cut_day(f"# {day}\n\n" + "".join(text for (text,) in notes), day)
 
     def _replace(
         self,
@@ -542,7 +542,7 @@ class PostgresPassages(SqlStore):
         who = reader or Reader()
         check_search(limit, source, mode, who)
         first, last = (
-            None if day is None else checked_date(day).isoformat() for day in (since, until)
+            None if day is None else check_date(day).isoformat() for day in (since, until)
         )
         wanted = parse_query(query)
         if not wanted.terms:

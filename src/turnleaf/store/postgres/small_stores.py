@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import write_bullet
-from turnleaf.core.memories import checked_date, checked_note
-from turnleaf.core.records import Record, checked_name, checked_value, ordinal_key
+from turnleaf.core.memories import check_date, check_note
+from turnleaf.core.records import Record, check_name, check_value, make_ordinal_key
 from turnleaf.core.serialization import dumps, to_text
 from turnleaf.errors import Conflict
 from turnleaf.settings import Settings, check_changes
@@ -64,7 +64,7 @@ class PostgresDaily(SqlStore):
     @changing
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
         """Add a note to today, with the time, and where it came from."""
-        checked_note(entry)
+        check_note(entry)
         number = self.lock()
         # Under the lock: of two who try the same note, the second sees that of the first.
         if once is not None and any(once in self.read(day) for (day,) in self.rows(_LAST_DAYS)):
@@ -77,7 +77,7 @@ class PostgresDaily(SqlStore):
     @in_one_step
     def read(self, day: date | str) -> str:
         """Return the notes of a day; "" when there are none."""
-        wanted = checked_date(day)
+        wanted = check_date(day)
         notes = self.rows("SELECT text FROM turnleaf.notes WHERE day = %s ORDER BY id", wanted)
         return f"# {wanted}\n\n" + "".join(text for (text,) in notes) if notes else ""
 
@@ -91,8 +91,8 @@ class PostgresDaily(SqlStore):
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
         if content is not None:
-            checked_note(content)
-        wanted = checked_date(day)
+            check_note(content)
+        wanted = check_date(day)
         # Without counting a change, which there is none of unless a note is found.
         self.step.lock(self.kind, changes=False)
         for (note,) in self.rows(_FIND_NOTE, wanted, to_column(write_bullet(entry))):
@@ -155,7 +155,7 @@ class PostgresRecords(SqlStore):
         ttl: timedelta | None = None,
     ) -> Record:
         """Store a value in the place of any other; with `expected`, only over that version."""
-        checked_value(value)
+        check_value(value)
         # The number of the change is the version: no other
         # value of this key had it, also after a deletion.
         version = self.lock()
@@ -169,7 +169,7 @@ class PostgresRecords(SqlStore):
     def _put(
         self, collection: str, key: str, value: bytes, version: int, ttl: timedelta | None
     ) -> Record:
-        names = checked_name(collection, "a collection"), checked_name(key, "a key")
+        names = check_name(collection, "a collection"), check_name(key, "a key")
         ends = None if ttl is None else self.now() + ttl
         self.run("DELETE FROM turnleaf.records WHERE expires_at <= %s", self.now())
         self.run(PUT_RECORD, *names, bytes(value), version, ends)
@@ -178,7 +178,7 @@ class PostgresRecords(SqlStore):
     @in_one_step
     def get(self, collection: str, key: str) -> Record | None:
         """Return a record that has not expired; None when there is none."""
-        names = checked_name(collection, "a collection"), checked_name(key, "a key")
+        names = check_name(collection, "a collection"), check_name(key, "a key")
         query = f"{_FIND_RECORD} WHERE collection = %s AND key = %s AND {_THERE}"
         return next((Record(*row) for row in self.rows(query, *names, self.now())), None)
 
@@ -187,7 +187,7 @@ class PostgresRecords(SqlStore):
         self, collection: str, prefix: str = "", *, after: str | None = None, limit: int = 1000
     ) -> list[Record]:
         """Return, by key, the first `limit` records whose key begins with `prefix`."""
-        last = checked_name(after or "", "a key", may_be_empty=True)
+        last = check_name(after or "", "a key", may_be_empty=True)
         beginning = _check_beginning(collection, prefix)
         where = f"{_BEGINS} AND {_THERE} AND (%s OR key > %s) ORDER BY key LIMIT %s"
         values = (*beginning, self.now(), after is None, last, max(limit, 0))
@@ -199,15 +199,15 @@ class PostgresRecords(SqlStore):
         self, collection: str, prefix: str, value: bytes, *, ttl: timedelta | None = None
     ) -> Record:
         """Store a value under a new key that sorts after all appended to that prefix before."""
-        begin = checked_name(prefix, "a prefix", may_be_empty=True)
-        checked_value(value)
+        begin = check_name(prefix, "a prefix", may_be_empty=True)
+        check_value(value)
         version = self.lock()
-        return self._put(collection, ordinal_key(begin, version), value, version, ttl)
+        return self._put(collection, make_ordinal_key(begin, version), value, version, ttl)
 
     @changing
     def pop(self, collection: str, key: str) -> Record | None:
         """Remove a record and return it, to one of several who try."""
-        names = checked_name(collection, "a collection"), checked_name(key, "a key")
+        names = check_name(collection, "a collection"), check_name(key, "a key")
         self.lock()
         found = self.get(*names)
         self.run("DELETE FROM turnleaf.records WHERE collection = %s AND key = %s", *names)
@@ -223,6 +223,6 @@ class PostgresRecords(SqlStore):
 
 
 def _check_beginning(collection: str, prefix: str) -> tuple[str, str, str]:
-    name = checked_name(collection, "a collection")
-    begin = checked_name(prefix, "a prefix", may_be_empty=True)
+    name = check_name(collection, "a collection")
+    begin = check_name(prefix, "a prefix", may_be_empty=True)
     return name, begin, begin

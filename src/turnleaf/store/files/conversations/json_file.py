@@ -10,11 +10,11 @@ from turnleaf.core.messages import (
     ConversationSummary,
     Message,
     StoredMessage,
+    find_trust,
     make_title,
-    trust_by_role,
 )
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import before_again, days_before, within_limits
+from turnleaf.core.tokens import count_content_chars
+from turnleaf.core.window import drop_repeated, subtract_days, trim_to_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store.files import atomic
 
@@ -57,8 +57,8 @@ class JsonShelf:
         with atomic.lock(self._path) as file:
             conversations = self._current(file)
             old = self._record(file, conversations, key)
-            messages = [*before_again(old.messages if old else (), addition.again), *bare]
-            kept = within_limits(messages, limits.max_turns, limits.max_chars, _chars)
+            messages = [*drop_repeated(old.messages if old else (), addition.again), *bare]
+            kept = trim_to_limits(messages, limits.max_turns, limits.max_chars, _chars)
             created = old.created_at if old else now
             others = {one: body for one, body in conversations.items() if one != key}
             # At the end, because two additions within one millisecond differ in nothing else.
@@ -86,7 +86,7 @@ class JsonShelf:
     ) -> list[StoredMessage]:
         """Return the newest messages before a place, oldest first."""
         stored = [
-            StoredMessage(place, one, trust=trust_by_role(one.role), parent=place - 1 or None)
+            StoredMessage(place, one, trust=find_trust(one.role), parent=place - 1 or None)
             for place, one in enumerate(self._read(key), 1)
             if before is None or place < before
         ]
@@ -118,13 +118,13 @@ class JsonShelf:
     def expire(self, limits: Limits, now: datetime) -> int:
         """Remove conversations that were not added to for too long; return how many."""
         # From the last message on: what is still in use does not expire.
-        before = days_before(now, limits.max_age_days)
+        before = subtract_days(now, limits.max_age_days)
         with atomic.lock(self._path) as file:
             conversations = self._read_checked(file)
             old = {
                 key
                 for key, body in conversations.items()
-                if conversation_formats.updated_at(body) < before
+                if conversation_formats.read_updated_at(body) < before
             }
             if old:
                 kept = {key: body for key, body in conversations.items() if key not in old}
@@ -227,7 +227,7 @@ class JsonShelf:
             key: known[key]
             # By identity: the text of a conversation that nobody touched is the same object.
             if key in known and known[key][0] is body
-            else (body, conversation_formats.line(key, body))
+            else (body, conversation_formats.write_line(key, body))
             for key, body in conversations.items()
         }
         data = conversation_formats.assemble(line for _, line in self._lines.values())
@@ -249,4 +249,4 @@ def _holds(messages: Sequence[Message], query: str) -> bool:
 
 
 def _chars(message: Message) -> int:
-    return content_chars(message.content)
+    return count_content_chars(message.content)

@@ -14,9 +14,9 @@ from turnleaf.core.messages import (
     Feed,
     FeedMessage,
     StoredMessage,
+    find_trust,
     list_cited,
-    many_as_stored,
-    trust_by_role,
+    make_many_stored,
 )
 from turnleaf.core.serialization import from_iso
 from turnleaf.core.window import PathRow, collect_window, stop_at_silence
@@ -135,7 +135,7 @@ def _read_plain(
         while last > newest and roles[last - 1] == "assistant":
             last -= 1
         last = max(last, newest)
-    return many_as_stored(roles[last - 1 :: -1], texts[last - 1 :: -1], times[last - 1 :: -1])
+    return make_many_stored(roles[last - 1 :: -1], texts[last - 1 :: -1], times[last - 1 :: -1])
 
 
 def _count_fitting(texts: Sequence[str], limits: Limits) -> int:
@@ -216,7 +216,7 @@ def _versions(database: Connection, conversation: int, parent: int | None) -> tu
 
 
 def _trust(role: str, trust: bytes | None, is_accepted: object) -> str:
-    return "user" if is_accepted else decode(trust) or trust_by_role(role)
+    return "user" if is_accepted else decode(trust) or find_trust(role)
 
 
 def _read_optional(data: bytes | None) -> str | None:

@@ -11,8 +11,8 @@ import secrets
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core import messages
-from turnleaf.core.keys import default_audience
-from turnleaf.core.messages import NewMessage, make_title, trust_by_role
+from turnleaf.core.keys import choose_audience
+from turnleaf.core.messages import NewMessage, find_trust, make_title
 from turnleaf.core.serialization import dumps, from_iso, is_text, to_iso, to_text
 from turnleaf.errors import NotFound
 from turnleaf.store.files import atomic
@@ -147,7 +147,7 @@ def _fill_in(database: Connection) -> None:
         stamp = to_iso(message.timestamp) if message and message.timestamp else None
         database.execute("UPDATE messages SET timestamp = ? WHERE n = ?", (stamp, n))
     for identity, key in select(database, "SELECT id, CAST(key AS BLOB) FROM conversations"):
-        audience = default_audience(decode(key))
+        audience = choose_audience(decode(key))
         database.execute("UPDATE conversations SET audience = ? WHERE id = ?", (audience, identity))
         set_title(database, identity)
         set_oldest(database, identity)
@@ -191,7 +191,7 @@ def to_row(message: Message) -> Row:
 
 def to_more(new: NewMessage) -> Row:
     """Return status, trust, source and what shaped it; what is usual is NULL."""
-    trust = None if new.trust == trust_by_role(new.message.role) else new.trust
+    trust = None if new.trust == find_trust(new.message.role) else new.trust
     shaped_by = None if new.shaped_by is None else dumps(dict(new.shaped_by))
     status = None if new.status == "complete" else pad_status(new.status)
     return status, trust, new.source and to_text(new.source), shaped_by
@@ -210,7 +210,7 @@ def read_message(
         if full is not None:
             return messages.from_json(json.loads(full))
         stamp = from_iso(timestamp.decode())  # type: ignore[union-attr]
-        return messages.as_stored(role.decode(), text.decode(), stamp)  # type: ignore[union-attr]
+        return messages.make_stored(role.decode(), text.decode(), stamp)  # type: ignore[union-attr]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         atomic.log.warning("a stored message cannot be read (%s); it is left alone", error)
         return None

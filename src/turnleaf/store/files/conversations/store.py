@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from turnleaf.core import conversation_formats
 from turnleaf.core.examination import Diagnosis, Examination, Retention, describe_figures
-from turnleaf.core.keys import checked_key, default_audience
+from turnleaf.core.keys import check_key, choose_audience
 from turnleaf.core.languages import pluralize
 from turnleaf.core.messages import (
     ANSWERING,
@@ -272,12 +272,12 @@ class ConversationStore:
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits, oldest first; none when there are none."""
         self._look()
-        return self._shelf.read(checked_key(conversation_id), self._limits, self._now())
+        return self._shelf.read(check_key(conversation_id), self._limits, self._now())
 
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
         """Return what `get_history` does as stored messages; `resumed`: whatever their age."""
         self._look()
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         return self._shelf.window(key, self._limits, self._now(), resumed=resumed)
 
     def messages(
@@ -285,7 +285,7 @@ class ConversationStore:
     ) -> list[StoredMessage]:
         """Return the newest `limit` messages that are shown and whose ids are below `before`."""
         self._look()
-        found = self._shelf.messages(checked_key(conversation_id), before, limit)
+        found = self._shelf.messages(check_key(conversation_id), before, limit)
         return [self._with_claim(one) for one in found]
 
     def find_message(self, message_id: int) -> tuple[str, StoredMessage] | None:
@@ -302,7 +302,7 @@ class ConversationStore:
 
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation to the last byte; False when there is none."""
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         self._ready()
         return self._shelf.clear(key)
 
@@ -311,7 +311,7 @@ class ConversationStore:
 
         A takeover that is under way ends first, and nothing brings them back after that.
         """
-        return erase_from_backups(self.location.parent, checked_key(conversation_id))
+        return erase_from_backups(self.location.parent, check_key(conversation_id))
 
     def cleanup(self) -> int:
         """Remove what is too old; return how many conversations went."""
@@ -334,23 +334,23 @@ class ConversationStore:
     def summary(self, conversation_id: str) -> ConversationSummary | None:
         """Return what is known of one conversation."""
         self._look()
-        return self._shelf.summary(checked_key(conversation_id))
+        return self._shelf.summary(check_key(conversation_id))
 
     def show_version(self, conversation_id: str, message_id: int) -> None:
         """Show the path through a message and on to the newest of all that follow it."""
-        self._write(_show_version, checked_key(conversation_id), message_id)
+        self._write(_show_version, check_key(conversation_id), message_id)
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; "" brings back the title made of the first question."""
-        self._write(writing.rename, checked_key(conversation_id), make_title(title))
+        self._write(writing.rename, check_key(conversation_id), make_title(title))
 
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
         """Keep a conversation out of search and the prompts of others, or let it in."""
-        self._write(writing.set_searched, checked_key(conversation_id), is_searched=searched)
+        self._write(writing.set_searched, check_key(conversation_id), is_searched=searched)
 
     def hide(self, conversation_id: str, times: Collection[datetime], reason: str) -> list[int]:
         """Hide what was said at these times, and answered, for a reason; return the ids."""
-        key, stamps = checked_key(conversation_id), set(map(to_iso, times))
+        key, stamps = check_key(conversation_id), set(map(to_iso, times))
         return self._write(writing.hide, key, stamps, to_text(reason))
 
     def show_again(self, reason: str) -> int:
@@ -359,7 +359,7 @@ class ConversationStore:
 
     def accept(self, conversation_id: str, times: Collection[datetime]) -> int:
         """Trust what others said at these times as the user's own words; return how many."""
-        return self._write(writing.accept, checked_key(conversation_id), set(map(to_iso, times)))
+        return self._write(writing.accept, check_key(conversation_id), set(map(to_iso, times)))
 
     def settle(self, outcomes: MessageOutcomes, state: str) -> None:
         """Bring messages in line with what became of the facts that they gave."""
@@ -373,13 +373,13 @@ class ConversationStore:
     def audience(self, conversation_id: str) -> str:
         """Return who may find what is said in a conversation, also in one that has not begun."""
         known = self.summary(conversation_id) if self.keeps_everything else None
-        return known.audience if known else default_audience(conversation_id)
+        return known.audience if known else choose_audience(conversation_id)
 
     def take_over(
         self, conversation_id: str, messages: Sequence[Message], *, title: str | None = None
     ) -> int:
         """Add messages of another file that are not there yet; return how many."""
-        database, key = self._database(), checked_key(conversation_id)
+        database, key = self._database(), check_key(conversation_id)
         # Not `_ready`: it takes over older files, and that ends here again.
         if not self._is_ready:
             self._open()
@@ -395,12 +395,12 @@ class ConversationStore:
         title: str | None = None,
     ) -> int:
         """Add a whole conversation in one step, less what is there; return how many were new."""
-        key, named = checked_key(conversation_id), title and make_title(title)
+        key, named = check_key(conversation_id), title and make_title(title)
         return self._write(writing.import_tree, key, nodes, leaf, named)
 
     def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
         """Return how many messages `import_tree` would add; nothing is changed."""
-        key, database = checked_key(conversation_id), self._database()
+        key, database = check_key(conversation_id), self._database()
         self._look()
         return database.read(lambda one: writing.count_new(one, key, nodes))
 
@@ -451,7 +451,7 @@ class ConversationStore:
         now: datetime,
         addition: Addition,
     ) -> list[int]:
-        key = checked_key(conversation_id)
+        key = check_key(conversation_id)
         self._ready()
         if self._limits.keep_days is not None and self.keeps_everything:
             self._clean_up_daily(now)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.keys import default_audience, is_narrower
-from turnleaf.core.messages import TRUSTED, Message, make_title, trust_by_role
-from turnleaf.core.search.message_filters import reason_of
+from turnleaf.core.keys import choose_audience, is_narrower
+from turnleaf.core.messages import TRUSTED, Message, find_trust, make_title
+from turnleaf.core.search.message_filters import make_reason
 from turnleaf.core.serialization import to_iso, to_text
-from turnleaf.core.window import PLAIN_ADDITION, Addition, days_before
+from turnleaf.core.window import PLAIN_ADDITION, Addition, subtract_days
 from turnleaf.store.files.conversations import schema as conversations_schema
 from turnleaf.store.files.conversations.reading import read_window
 from turnleaf.store.files.conversations.schema import (
@@ -109,7 +109,7 @@ def append(
     stamp = to_iso(now)
     found: Any = database.execute(FIND, (key,)).fetchone()
     if found is None:
-        audience = default_audience(key) if addition.audience is None else addition.audience
+        audience = choose_audience(key) if addition.audience is None else addition.audience
         times = (new.oldest or stamp, new.newest or stamp)
         found = database.execute(CREATE, (key, *times, to_text(audience))).fetchone()
     identity, leaf, is_untitled = found
@@ -392,7 +392,7 @@ def accept(database: Connection, key: str, stamps: Collection[str]) -> int:
     accepted = [
         n
         for n, role, trust, stamp in select(database, NOT_ACCEPTED, (identity,))
-        if decode(stamp) in stamps and (decode(trust) or trust_by_role(decode(role))) not in TRUSTED
+        if decode(stamp) in stamps and (decode(trust) or find_trust(decode(role))) not in TRUSTED
     ]
     database.executemany(
         "UPDATE messages SET is_accepted = 1 WHERE n = ?", [(n,) for n in accepted]
@@ -421,7 +421,7 @@ def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
     once more means it.
     """
     known = {reason for (reason,) in select(database, "SELECT DISTINCT reason FROM hidden")}
-    forgotten = {reason_of(fact): traces for fact, traces in outcomes.forgotten.items()}
+    forgotten = {make_reason(fact): traces for fact, traces in outcomes.forgotten.items()}
     for reason in known - forgotten.keys():
         show_again(database, reason)
     for reason, traces in forgotten.items():
@@ -469,7 +469,7 @@ def is_expired(database: Connection, limits: Limits, now: datetime) -> bool:
     # No days at all: only what a window shows is kept.
     if limits.keep_days == 0:
         return any(map(len, _find_outside(database, limits, now).values()))
-    cutoff = to_iso(days_before(now, limits.keep_days))
+    cutoff = to_iso(subtract_days(now, limits.keep_days))
     return bool(select(database, f"{OLD} LIMIT 1", (cutoff,)))
 
 
@@ -481,7 +481,7 @@ def expire(database: Connection, limits: Limits, now: datetime) -> int:
         return sum(
             _remove(database, *each) for each in _find_outside(database, limits, now).items()
         )
-    cutoff = to_iso(days_before(now, limits.keep_days))
+    cutoff = to_iso(subtract_days(now, limits.keep_days))
     old = select(database, OLD, (cutoff,))
     return sum(
         _remove(database, identity, _numbers(database, OLD_MESSAGES, identity, cutoff))

@@ -16,16 +16,16 @@ from turnleaf.core.memories import (
     MemoryView,
     Remembered,
     Written,
-    checked_category,
-    checked_content,
-    checked_day,
-    checked_slot,
-    checked_text,
+    check_category,
+    check_content,
+    check_day,
+    check_slot,
+    check_text,
     contains,
     find_new,
-    unique_id,
+    make_unique_id,
 )
-from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
+from turnleaf.core.room import Room, check_capacity, check_reserve, find_room, find_weakest
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
@@ -228,7 +228,7 @@ class MemoryStore:
 
     def search(self, keyword: str) -> list[Memory]:
         """Return the facts that hold a keyword, whatever the case."""
-        wanted = checked_text(keyword, "a keyword")
+        wanted = check_text(keyword, "a keyword")
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
     def known_ids(self) -> set[str]:
@@ -252,9 +252,9 @@ class MemoryStore:
         With `expected`, only if it still says that; raise Conflict otherwise. Its slot and its
         last day stay, unless others are given.
         """
-        text = checked_content(content)
-        name = slot if slot is KEPT else checked_slot(slot)
-        day = until if until is KEPT else checked_day(until)
+        text = check_content(content)
+        name = slot if slot is KEPT else check_slot(slot)
+        day = until if until is KEPT else check_day(until)
 
         def edit(draft: Draft) -> Memory | None:
             fact = draft.find(memory_id)
@@ -325,7 +325,7 @@ class MemoryStore:
 
         Raise MemoryFull when there is no room; with `displace`, learned facts make it.
         """
-        day = checked_day(until)
+        day = check_day(until)
 
         def edit(draft: Draft) -> Remembered | None:
             older = next((one for one in self._older_facts() if one.id == memory_id), None)
@@ -374,7 +374,7 @@ class MemoryStore:
         origin: str = "user",
     ) -> list[Memory]:
         """Put facts below another category, pin or unpin them, in one change; return them all."""
-        heading = category if category is KEPT else checked_category(category)
+        heading = category if category is KEPT else check_category(category)
 
         def edit(draft: Draft) -> list[Memory]:
             found = [memory for memory in draft.memories if memory.id in ids]
@@ -391,7 +391,7 @@ class MemoryStore:
         What it lacks stays away, and `undo` gives back what it replaced. With `expected`, only
         if the file is still of that version; raise Conflict otherwise.
         """
-        whole = checked_text(text, "the memory")
+        whole = check_text(text, "the memory")
         self._ready()
         change = self._file.put(whole, expected, origin)
         return Written(atomic.version(whole.encode()), change)
@@ -411,7 +411,7 @@ class MemoryStore:
             if number is not None:
                 return self._take_back(held, _find_numbered(number, history), history, skip=skip)
             left = history
-            while found := changes.undoable(left):
+            while found := changes.find_undoable(left):
                 undone = self._take_back(held, found, history, skip=skip)
                 if undone:
                     return undone
@@ -631,13 +631,13 @@ class MemoryStore:
         until: date | None,
     ) -> Memory:
         """Return a fact that has no id and no times yet."""
-        text, heading = checked_content(content), checked_category(category)
-        name, day = checked_slot(slot), checked_day(until)
+        text, heading = check_content(content), check_category(category)
+        name, day = check_slot(slot), check_day(until)
         return Memory("", text, _NOT_YET, _NOT_YET, heading, origin, name, day)
 
     def _insert(self, draft: Draft, new: Memory, memory_id: str | None = None) -> Memory:
         now = self._moment()
-        new_id = memory_id or unique_id(self._new_id(), draft.page.tally.ids)
+        new_id = memory_id or make_unique_id(self._new_id(), draft.page.tally.ids)
         memory = replace(new, id=new_id, created_at=now, updated_at=now)
         draft.insert(memory, "add")
         return memory
@@ -709,7 +709,7 @@ class MemoryStore:
             with suppress(Conflict) if skip else nullcontext():
                 if is_whole:
                     whole = next(change for change in part if not change.id)
-                    saved = self._file.texts(history).as_saved(text, version, whole)
+                    saved = self._file.texts(history).find_as_saved(text, version, whole)
                     draft.undo_put(part, whole.reversal(), saved)
                 else:
                     # To the byte only if nothing came after: lines may have moved since.
@@ -763,14 +763,14 @@ class MemoryStore:
     def room(self, origin: str = "user") -> Room:
         """Return how many facts and characters `add` would still take from an origin."""
         limits = Room(self._settings.memory_max_items, self._settings.memory_max_chars)
-        return room_for(origin, limits) - Room.of(self.get_all())
+        return find_room(origin, limits) - Room.of(self.get_all())
 
     def _check_room(self, taken: Room, *, growing: bool = True, origin: str = "user") -> None:
         # A change of one fact adds none, so it is not refused where a hand has put in too many.
         items = self._settings.memory_max_items if growing else taken.items
         limits = Room(items, self._settings.memory_max_chars)
         check_capacity(taken, limits)
-        check_reserve(taken, room_for(origin, limits))
+        check_reserve(taken, find_room(origin, limits))
 
 
 def default_location() -> Path:
@@ -793,7 +793,7 @@ def _find_numbered(number: int, history: Sequence[FileChange]) -> list[FileChang
     if change is None or not changes.is_undoable(change, history):
         message = f"there is no change {number} to take back; it may have been taken back already"
         raise NotFound(message)
-    return changes.made_with(change, history)
+    return changes.find_made_with(change, history)
 
 
 def _find_brought_back(draft: Draft) -> set[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from turnleaf.core import erasing, file_changes, jsonfacts, markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.file_changes import FileChange, Repair, TextHistory
-from turnleaf.core.memories import content_id
+from turnleaf.core.memories import make_content_id
 from turnleaf.core.serialization import from_iso, to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store.files import atomic
@@ -82,7 +82,7 @@ class _Content:
         known = self._parsed
         if known and known[0] == saved_at:
             return known[1]
-        page = known[1].at_time(saved_at) if known else kind.parse(self.text, saved_at)
+        page = known[1].with_time(saved_at) if known else kind.parse(self.text, saved_at)
         self._parsed = saved_at, page
         return page
 
@@ -199,7 +199,7 @@ class MemoryFile:
         def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
             acts = sorted([*beside, *self.journal.read()], key=lambda change: change.n)
             # Within the edit, which is called again when an editor saves in between.
-            found = erasing.erasure(source, acts, elsewhere)
+            found = erasing.find_erasure(source, acts, elsewhere)
             return found, erasing.take_out(draft, found, self._now()), draft
 
         found, gone, draft = self.change_held(file, journal, edit)
@@ -419,7 +419,7 @@ class MemoryFile:
         if self._version(before) == last.old:
             return last
         with suppress(CorruptFile):
-            new = self.texts(self.journal.read()).after(_decode(data), last)
+            new = self.texts(self.journal.read()).find_after(_decode(data), last)
             # While the record tells it: later our own text would look like an editor's save.
             if before and _is_beginning(before, new, last.new):
                 atomic.drop_previous(self.path)
@@ -499,7 +499,7 @@ class MemoryFile:
             return True
         if self._version(data) == last.new:
             with suppress(CorruptFile):
-                old = self.texts(self.journal.read()).before(_decode(data), last)
+                old = self.texts(self.journal.read()).find_before(_decode(data), last)
                 return _is_beginning(before, old, last.old)
         return False
 
@@ -692,7 +692,7 @@ def fact_lines(text: str, page: Page) -> dict[str, int]:
         # Another program may have laid the file out anew; a line that does not hold the fact is
         # none.
         above = fact.start + JSON_HEAD
-        if lines[above : above + 1] == [page.raw(fact)]:
+        if lines[above : above + 1] == [page.get_raw(fact)]:
             found[fact.memory.id] = above + 1
     return found
 
@@ -732,7 +732,7 @@ class FirstSeen:
 
 def _is_typed(memory: Memory, page_time: datetime) -> bool:
     # A bullet without a comment has the page's time and an id made from its text.
-    return memory.created_at == page_time and memory.id.startswith(content_id(memory.content))
+    return memory.created_at == page_time and memory.id.startswith(make_content_id(memory.content))
 
 
 def _set_time(memory: Memory, time: datetime | None) -> Memory:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.core.keys import Reader
-from turnleaf.core.memories import checked_date
+from turnleaf.core.memories import check_date
 from turnleaf.core.search.ranking import Hit, Weights
-from turnleaf.core.search.terms import any_of, parse_query
-from turnleaf.core.search.vectors import SENTENCES, profile
+from turnleaf.core.search.terms import parse_query, write_fts_query
+from turnleaf.core.search.vectors import SENTENCES, profile_embedder
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.installation import find_vector_fault, has_numpy
 from turnleaf.store.ambient import local_now
@@ -80,7 +80,7 @@ class IndexedPassages:
         rows: Any = self._database.execute(
             f"SELECT words.rowid, rank FROM words {joined} WHERE words MATCH ?1 {condition} "  # noqa: S608
             f"ORDER BY +rank LIMIT {limit}",
-            (any_of(chosen), *self._narrowing.values),
+            (write_fts_query(chosen), *self._narrowing.values),
         )
         return list(rows)
 
@@ -109,7 +109,7 @@ class IndexedPassages:
     def holds(self, number: int, term: str) -> bool:
         """Whether a passage itself holds a term."""
         query = "SELECT 1 FROM words WHERE rowid = ? AND words MATCH ?"
-        return bool(self._database.execute(query, (number, f"own:{any_of([term])}")).get)
+        return bool(self._database.execute(query, (number, f"own:{write_fts_query([term])}")).get)
 
     def typical_length(self) -> float:
         """Return how many terms a passage has on average, with those around it."""
@@ -354,7 +354,7 @@ class Index:
     def _probe(self, embedder: Embedder) -> Profile:
         """Get to know a model, and forget the vectors of any other."""
         name, vectors = embedder.name, embedder.embed(SENTENCES)
-        known = profile(vectors)
+        known = profile_embedder(vectors)
         if not known.scripts:
             atomic.log.warning("%s tells no meanings apart and is not used for search", name)
 
@@ -437,7 +437,7 @@ def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:
 
 
 def _checked_day(given: date | str | None) -> str | None:
-    return None if given is None else checked_date(given).isoformat()
+    return None if given is None else check_date(given).isoformat()
 
 
 @collect

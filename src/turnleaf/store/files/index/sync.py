@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.messages import TRUSTED, Cursor
-from turnleaf.core.search.passages import Passage, Placed, are_close, of_message
+from turnleaf.core.search.passages import Passage, Placed, are_close, cut_feed_message
 from turnleaf.errors import StorageError
 from turnleaf.store.ambient import local_day
 from turnleaf.store.files import atomic
@@ -102,7 +102,7 @@ def take_in_messages(database: apsw.Connection, file: int, feed: Feed) -> int:
     gone = forget(database, [number for number, *_ in stood])
     if feed.gone and stood:
         index_file.note_removal(database)
-    said = [passage for one in feed.found for passage in of_message(one, local_day)]
+    said = [passage for one in feed.found for passage in cut_feed_message(one, local_day)]
     first = next_number(database)
     fresh = [Numbered(number, Placed(one)) for number, one in enumerate(said, first)]
     insert(database, file, KIND, ((one, bytes([0])) for one in fresh))

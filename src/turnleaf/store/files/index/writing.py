@@ -11,8 +11,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.search.message_filters import says_nothing
-from turnleaf.core.search.passages import WHOLE_COLUMNS, Passage, Placed, list_texts_to_embed, place
-from turnleaf.core.search.terms import date_terms, terms
+from turnleaf.core.search.passages import (
+    WHOLE_COLUMNS,
+    Passage,
+    Placed,
+    find_neighbours,
+    list_texts_to_embed,
+)
+from turnleaf.core.search.terms import list_date_terms, list_terms
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index.database import circle_of, to_milliseconds
@@ -38,8 +44,8 @@ INSERT = """
 _ENDED = "WHERE until IS NOT NULL AND kind = 'memory' AND until < ?"
 
 # What is said before a message is also said after another.
-_terms = lru_cache(maxsize=64)(terms)
-_date_terms = lru_cache(maxsize=64)(date_terms)
+_terms = lru_cache(maxsize=64)(list_terms)
+_date_terms = lru_cache(maxsize=64)(list_date_terms)
 
 
 class Found(NamedTuple):
@@ -126,7 +132,7 @@ def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list
     numbers: dict[int, int] = {}
     stands: dict[int, tuple[Any, ...]] = {}
     shapes: dict[int, bytes] = {}
-    placed = place(found.passages)
+    placed = find_neighbours(found.passages)
     for one in placed:
         shape = shape_of(one)
         same = stood.get(shape)
