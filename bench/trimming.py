@@ -27,7 +27,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:  # noqa: ARG001 - as for 
 
 def _row(scale: Scale, which: str, conversation: Conversation) -> Row:
     kept = conversation.get_context(MAX_TOKENS)
-    count = vocabulary.counter()
+    count = vocabulary.choose_counter()
 
     def count_kept() -> int:
         return sum(message_tokens(message, count) for message in kept)

@@ -25,7 +25,7 @@ from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import dumps
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.store.schedules import checked_zone, local_zone
+from turnleaf.store.schedules import find_local_zone, find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,7 @@ class MemoryTools:
 
     def page(self) -> str:
         """Return the whole memory as it is read by a model that may change it."""
-        form = FactForm(checked_zone(local_zone()), has_ids=True)
+        form = FactForm(find_zone(find_local_zone()), has_ids=True)
         memory = self.stores.facts.view()
         return stamped_page(memory.page, tuple(memory.facts), form)
 
@@ -237,7 +237,7 @@ class MemoryTools:
     def list_schedules(self, _: Arguments) -> Result:
         """Return every schedule."""
         known = [_describe_schedule(schedule) for schedule in self.stores.schedules.get_all()]
-        return {"schedules": known, "timezone": local_zone()}
+        return {"schedules": known, "timezone": find_local_zone()}
 
     def update_schedule(self, arguments: Arguments) -> Result:
         """Change what a schedule asks, or when."""

@@ -48,7 +48,7 @@ from turnleaf.memory_commands import (
 )
 from turnleaf.quoting import QuoteSearch, quote_documents, quote_statements
 from turnleaf.store.erasure import withdraw_replaced
-from turnleaf.store.schedules import checked_zone, local_zone
+from turnleaf.store.schedules import find_local_zone, find_zone
 from turnleaf.tools import MemoryTools, ToolContext
 
 if TYPE_CHECKING:
@@ -791,7 +791,7 @@ def _describe_time(now: datetime, zone: tzinfo) -> str:
 
 def _find_zone(now: datetime) -> tzinfo:
     """Return the zone of a clock: the machine's by its name, or else whatever offset it has."""
-    named = checked_zone(local_zone())
+    named = find_zone(find_local_zone())
     # The clock may be another one than the machine's, and then its offset is all that is known.
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC

@@ -228,7 +228,7 @@ def evaluate(
     if chosen != "lexical" and embedder is None:
         message = f"--mode {chosen} needs an embedding model; turnleaf doctor shows how to get one"
         raise NotFound(message)
-    scopes = parse_scopes(decode(atomic.read(atomic.real(file)) or b"", file), file)
+    scopes = parse_scopes(decode(atomic.read(atomic.resolve(file)) or b"", file), file)
     answers: list[QueryResult] = []
     with show_progress("searching") as tell, show_progress("embedding") as tell_embedded:
         for done, scope in enumerate(scopes):
@@ -238,7 +238,7 @@ def evaluate(
             )
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
-        atomic.write(atomic.real(hits), "".join(f"{line}\n" for line in lines).encode())
+        atomic.write(atomic.resolve(hits), "".join(f"{line}\n" for line in lines).encode())
     _report(chosen, answers, as_json=as_json)
 
 
