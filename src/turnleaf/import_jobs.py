@@ -27,7 +27,7 @@ from turnleaf.importing import (
     LearningResult,
     is_list_of_facts,
 )
-from turnleaf.store.ambient import make_random_id
+from turnleaf.store.ambient import make_id
 from turnleaf.store.exports import open_upload
 from turnleaf.store.files import atomic
 from turnleaf.store.files.backup import count_free_bytes
@@ -137,7 +137,7 @@ class ImportJobs:
             atomic.make_folder(folder)
             # Without a name, so that nothing of it is left after a kill and no back-up reads it.
             file = TemporaryFile(dir=folder)  # noqa: SIM115 - open until the import is over
-            self._job = ImportJob(make_random_id(), name, dry_run, file)
+            self._job = ImportJob(make_id(), name, dry_run, file)
             return self._job
 
     def write(self, job: ImportJob, part: bytes) -> None:

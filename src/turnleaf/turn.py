@@ -509,7 +509,7 @@ class Turn:
             said = self._read_window()
             history = before_again(said, self._text if self._is_again else None)
         else:
-            history = self._history_until(self._asked.after)
+            history = self._read_history_until(self._asked.after)
         silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
         return history, _describe_breaks(history, self._started, silence)
 
@@ -519,7 +519,7 @@ class Turn:
             return conversations.get_history(self._key)
         return [one.message for one in conversations.window(self._key, resumed=True)]
 
-    def _history_until(self, message_id: int) -> Sequence[Message]:
+    def _read_history_until(self, message_id: int) -> Sequence[Message]:
         """Return the window that ends with a message, which something else is to follow."""
         settings = self._own.settings
         limit = settings.conversation_max_turns

@@ -252,10 +252,10 @@ def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
 
 
 def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:
-    assert atomic.read_modification_time(path) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert atomic.read_mtime(path) == datetime(1970, 1, 1, tzinfo=UTC)
     path.write_bytes(b"x")
     os.utime(path, (100, 100))
-    assert atomic.read_modification_time(path).timestamp() == 100
+    assert atomic.read_mtime(path).timestamp() == 100
 
 
 # Appending
@@ -295,11 +295,11 @@ def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
     with atomic.lock(path) as held:
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"new"
-    assert atomic.find_previous_path(path).read_bytes() == b"old"
+    assert atomic.find_previous(path).read_bytes() == b"old"
     assert visible(path.parent) == ["file.txt"]
     atomic.drop_previous(path)
     atomic.drop_previous(path)
-    assert not atomic.find_previous_path(path).exists()
+    assert not atomic.find_previous(path).exists()
 
 
 def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> None:
@@ -309,7 +309,7 @@ def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> Non
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     assert path.read_bytes() == b"new"
-    assert atomic.find_previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.find_previous(path).read_bytes() == b"edited too late"
 
 
 def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> N
     path.write_bytes(b"saved by somebody else")
     with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"newer", b"new")
-    assert atomic.find_previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.find_previous(path).read_bytes() == b"edited too late"
 
 
 # Damage

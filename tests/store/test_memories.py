@@ -239,11 +239,7 @@ def wait_for_rest(*paths: Path) -> None:
 
 def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: MemoryFile) -> None:
     store = place.open()
-    around = (
-        place.path,
-        atomic.find_previous_path(place.path),
-        place.path.with_name("changes.jsonl"),
-    )
+    around = (place.path, atomic.find_previous(place.path), place.path.with_name("changes.jsonl"))
     store.add("one")
     wait_for_rest(*around)
     store.add("two")
@@ -277,7 +273,7 @@ def test_one_call_looks_at_the_file_once(place: MemoryFile) -> None:
     # A file that was saved just now is mended by nobody, so what is beside it is not looked at.
     os.utime(place.path, (START.timestamp(), START.timestamp()))
     wait_for_rest(
-        place.path, atomic.find_previous_path(place.path), place.path.with_name("changes.jsonl")
+        place.path, atomic.find_previous(place.path), place.path.with_name("changes.jsonl")
     )
     store.get_all()
     for call in (store.get_all, store.text, store.prompt_text, store.view, store.older):
@@ -743,7 +739,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     store.add("住在台北")
     change_last(store, how)
     page, facts = place.data(), store.get_all()
-    previous = atomic.find_previous_path(place.path)
+    previous = atomic.find_previous(place.path)
     whole = previous.read_bytes()
     assert whole != page
     for length in sample(range(len(whole)), 60):
@@ -764,7 +760,7 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(
     old, record = page.data(), page.path.with_name("changes.jsonl")
     page.open().add("喝咖啡", "家")
     new, recorded = page.data(), record.read_bytes()
-    previous = atomic.find_previous_path(page.path)
+    previous = atomic.find_previous(page.path)
     for length in sample(range(len(new) + 1), 60):
         # A store that is open in this process looks after the page meanwhile.
         with atomic.lock(page.path):

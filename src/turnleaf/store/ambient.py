@@ -24,7 +24,7 @@ def find_local_day(moment: datetime) -> str:
     return moment.astimezone().date().isoformat()
 
 
-def make_random_id() -> str:
+def make_id() -> str:
     """Make an id that is short enough to type and never spells a word."""
     number = secrets.randbits(64)
     letters = []

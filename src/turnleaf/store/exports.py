@@ -127,7 +127,7 @@ def open_export(path: Path) -> Iterator[Export]:
         yield Export(str(path), _list_folder(path))
         return
     with path.open("rb") as file:
-        time = atomic.read_modification_time(path)
+        time = atomic.read_mtime(path)
         with open_upload(file, str(path), time) as export:
             yield export
 
@@ -171,9 +171,7 @@ def _list_folder(folder: Path) -> list[ExportFile]:
 
 def _make_entry(folder: Path, path: Path) -> ExportFile:
     name = path.relative_to(folder).as_posix()
-    return ExportFile(
-        name, path.stat().st_size, atomic.read_modification_time(path), lambda: path.open("rb")
-    )
+    return ExportFile(name, path.stat().st_size, atomic.read_mtime(path), lambda: path.open("rb"))
 
 
 def _list_archive(name: str, archive: zipfile.ZipFile) -> list[ExportFile]:

@@ -314,9 +314,7 @@ def find_held(
     typical = source.measure_typical_length()
     own = {one.number: _find_own_terms(source, one, weights) for one in texts}
     shares = {
-        one.number: ranking.words(
-            weights, own[one.number], _find_terms_around(one, beside), typical
-        )
+        one.number: ranking.words(weights, own[one.number], _find_around(one, beside), typical)
         for one in texts
     }
     neighbours = {one.number: (one.before, one.after) for one in texts}
@@ -351,7 +349,7 @@ def _read_beside(source: PassageSource, texts: Sequence[SearchedText]) -> dict[i
     return known | {one.number: one.text for one in others}
 
 
-def _find_terms_around(one: SearchedText, beside: Mapping[int | None, str]) -> list[str]:
+def _find_around(one: SearchedText, beside: Mapping[int | None, str]) -> list[str]:
     """Return the nearest terms of what stands around a passage, as they are indexed."""
     around = [*_find_terms(one.heading or "")[:CONTEXT_TERMS]]
     around += _find_terms(_cut_last_part(beside.get(one.before, "")))[-CONTEXT_TERMS:]

@@ -25,7 +25,7 @@ from turnleaf.core.memories import checked_text, unique_id
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
 from turnleaf.core.serialization import to_millisecond, to_text
 from turnleaf.errors import Conflict, InvalidInput, NotFound
-from turnleaf.store.ambient import make_random_id
+from turnleaf.store.ambient import make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -116,9 +116,9 @@ def find_next_due(schedule: Schedule, after: datetime) -> datetime | None:
         return _find_next_step(schedule.created_at, _parse_interval(timing), after)
     zone = find_zone(schedule.zone)
     if _MOMENT.fullmatch(timing):
-        moment = _put_in_zone(_parse_moment(timing), zone)
+        moment = _set_zone(_parse_moment(timing), zone)
         return moment.astimezone(UTC) if moment > after else None
-    return _find_next_by_cron(timing, after.astimezone(zone), zone)
+    return _follow_cron(timing, after.astimezone(zone), zone)
 
 
 def list_upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetime]:
@@ -139,7 +139,7 @@ def describe_timing(timing: str, zone: str) -> str:
     try:
         if _MOMENT.fullmatch(timing):
             place = find_zone(zone)
-            moment = _put_in_zone(_parse_moment(timing), place).astimezone(place)
+            moment = _set_zone(_parse_moment(timing), place).astimezone(place)
             return f"{moment:once on %Y-%m-%d at %H:%M}"
         words = _parse_cron(timing, datetime(2000, 1, 1, tzinfo=UTC)).explain()
     except InvalidInput:
@@ -157,15 +157,15 @@ def _parse_cron(expression: str, after: datetime) -> CronSim:
         raise InvalidInput(message) from None
 
 
-def _find_next_by_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | None:
+def _follow_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | None:
     steps = _parse_cron(timing, after)
     found = next(steps, None)
     is_moved = found is not None and found.utcoffset() != after.utcoffset()
     if found and is_moved and any(part.startswith("*") for part in steps.parts[1:3]):
         # It would step over a change of half an hour, for what comes every hour.
         change = _find_clock_change(after, zone)
-        before = next(_parse_cron(timing, after.astimezone(_make_fixed_zone(after))))
-        last = (change - SHORTEST).astimezone(_make_fixed_zone(change.astimezone(zone)))
+        before = next(_parse_cron(timing, after.astimezone(_fix_zone(after))))
+        last = (change - SHORTEST).astimezone(_fix_zone(change.astimezone(zone)))
         found = before if before < change else next(_parse_cron(timing, last), None)
     return found.astimezone(UTC) if found else None
 
@@ -184,7 +184,7 @@ def _find_clock_change(after: datetime, zone: ZoneInfo) -> datetime:
     return next(minute for minute in minutes if is_moved(minute))
 
 
-def _make_fixed_zone(moment: datetime) -> timezone:
+def _fix_zone(moment: datetime) -> timezone:
     """Return the offset of a moment as a zone without daylight saving."""
     return timezone(moment.utcoffset() or timedelta())
 
@@ -218,7 +218,7 @@ def _parse_moment(text: str) -> datetime:
     return moment
 
 
-def _put_in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
+def _set_zone(moment: datetime, zone: ZoneInfo) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
@@ -235,14 +235,12 @@ class KeptSchedules(ABC):
     A backend says how they are read and how they are changed in one step.
     """
 
-    def __init__(
-        self, now: Callable[[], datetime], new_id: Callable[[], str] = make_random_id
-    ) -> None:
+    def __init__(self, now: Callable[[], datetime], new_id: Callable[[], str] = make_id) -> None:
         self._now = now
         self._new_id = new_id
         # The number of a process comes again after a
         # restart, and means nothing in another container.
-        self._holder = f"{os.getpid()}-{make_random_id()}"
+        self._holder = f"{os.getpid()}-{make_id()}"
 
     @abstractmethod
     def get_all(self) -> list[Schedule]:

@@ -18,7 +18,7 @@ from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.search.ranking import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
-from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
+from turnleaf.evaluation import QueryResult, average, find_percentile, parse_scopes, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import (
     complain,
@@ -30,7 +30,7 @@ from turnleaf.faces.cli.output import (
     say_result,
     show_progress,
 )
-from turnleaf.llm.embeddings import find_embedder, weights
+from turnleaf.llm.embeddings import find_embedder, read_weights
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def search(
     if as_json:
         say_json([_make_record(hit) for hit in found])
     else:
-        _show_hits(found, query, weights(workspace.settings) if explain else None)
+        _show_hits(found, query, read_weights(workspace.settings) if explain else None)
     if found:
         _catch_up(index)
         return
@@ -234,7 +234,7 @@ def evaluate(
         for done, scope in enumerate(scopes):
             tell(done, len(scopes))
             answers += run_queries(
-                scope, chosen, embedder, weights(workspace.settings), tell_embedded
+                scope, chosen, embedder, read_weights(workspace.settings), tell_embedded
             )
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
@@ -243,9 +243,9 @@ def evaluate(
 
 
 def _report(mode: str, answers: Sequence[QueryResult], *, as_json: bool) -> None:
-    means = asdict(mean([answer.figures for answer in answers]))
+    means = asdict(average([answer.figures for answer in answers]))
     milliseconds = [1000 * answer.seconds for answer in answers]
-    latency = {f"p{share}": percentile(milliseconds, share / 100) for share in (50, 95)}
+    latency = {f"p{share}": find_percentile(milliseconds, share / 100) for share in (50, 95)}
     say_result(
         {"mode": mode, "queries": len(answers), **means, "latency_ms": latency},
         f"{len(answers):,} queries, {mode}",

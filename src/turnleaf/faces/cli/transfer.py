@@ -383,7 +383,7 @@ def import_past(workspace: Workspace, export: Export, *, dry_run: bool, as_json:
 def learn_from_past(
     workspace: Workspace, max_calls: int | None, *, yes: bool, as_json: bool
 ) -> None:
-    """Have the model read imported conversations, as far as a person agrees."""
+    """Extract facts from imported conversations by the model, as far as a person agrees."""
     model = find_extractor(workspace.settings)
     if model is None:
         message = "no model is set up that could look for facts; see turnleaf config model"
@@ -507,7 +507,7 @@ def _read(file: str) -> tuple[str, datetime]:
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
     atomic.check_size(path, path.stat().st_size)
-    return decode(path.read_bytes(), file), atomic.read_modification_time(path)
+    return decode(path.read_bytes(), file), atomic.read_mtime(path)
 
 
 def _add(workspace: Workspace, found: Sequence[Memory]) -> int:

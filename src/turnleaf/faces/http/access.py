@@ -44,7 +44,7 @@ from turnleaf.faces.http.requests import (
     drain,
     with_whole_body,
 )
-from turnleaf.settings import ENVIRONMENT, in_home_assistant
+from turnleaf.settings import ENVIRONMENT, is_in_home_assistant
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def is_forwarded(headers: Headers) -> bool:
 
 def find_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the supervisor's address in Home Assistant, else None."""
-    return SUPERVISOR if in_home_assistant(environ) else None
+    return SUPERVISOR if is_in_home_assistant(environ) else None
 
 
 def is_local(host: str) -> bool:

@@ -125,7 +125,7 @@ def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
         raise StorageError(message)
 
 
-def read_modification_time(path: Path) -> datetime:
+def read_mtime(path: Path) -> datetime:
     """Return when a file was last changed; the epoch when there is none."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -408,9 +408,9 @@ class Held:
 
         A person's editor knows nothing of our lock. What it saved since we read is left
         alone (`Overtaken`); what it saves in this very instant, or writes later into the file
-        that it had open, is found at `find_previous_path`.
+        that it had open, is found at `find_previous`.
         """
-        kept = find_previous_path(self.path)
+        kept = find_previous(self.path)
         with _explain_errors("write", self.path):
             _refuse_read_only(self.path)
             temporary = _write_beside(self.path, data, "tmp")
@@ -539,7 +539,7 @@ def write(path: Path, data: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def find_previous_path(path: Path) -> Path:
+def find_previous(path: Path) -> Path:
     """Return the path at which `swap` keeps what it replaced."""
     return _name_beside(path, "previous")
 
@@ -566,7 +566,7 @@ def read_marked(path: Path, max_bytes: int | None = None) -> tuple[bytes | None,
 def drop_previous(path: Path) -> None:
     """Forget the kept link, so that no byte of an older version stays."""
     with _explain_errors("write", path):
-        find_previous_path(path).unlink(missing_ok=True)
+        find_previous(path).unlink(missing_ok=True)
 
 
 class Rest(NamedTuple):

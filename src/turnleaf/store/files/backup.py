@@ -500,9 +500,7 @@ def _save_first(
     for place in (folder.parent, atomic.resolve(file).parent):
         if not place.is_relative_to(folder):
             try:
-                target = _find_free_name(
-                    place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}"
-                )
+                target = _find_free(place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}")
                 atomic.write(target, data)
             except StorageError as error:
                 problem = error
@@ -512,7 +510,7 @@ def _save_first(
     raise StorageError(message) from problem
 
 
-def _find_free_name(place: Path, name: str) -> Path:
+def _find_free(place: Path, name: str) -> Path:
     target = place / f"{name}.tar.gz"
     number = 1
     while target.exists():

@@ -16,7 +16,7 @@ from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet,
 from turnleaf.core.memories import checked_date, checked_note, read_day
 from turnleaf.core.pages import Splice
 from turnleaf.core.serialization import to_text
-from turnleaf.settings import default_data_dir
+from turnleaf.settings import find_data_dir
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect
@@ -47,7 +47,7 @@ class DailyLog:
     def __init__(
         self, folder: str | Path | None = None, *, now: Callable[[], datetime] = local_now
     ) -> None:
-        default = default_data_dir() / "prompts" / "memory" / "daily"
+        default = find_data_dir() / "prompts" / "memory" / "daily"
         self.location = atomic.resolve(default if folder is None else folder)
         self._now = now
 
@@ -201,7 +201,7 @@ def _swap(file: atomic.Held, data: bytes, kept: bytes) -> None:
     """Put in the place of `data` what is kept of it; lose nothing that is saved meanwhile."""
     file.swap(kept, lambda: file.read() == data)
     # An editor knows no lock; what it saved in this instant counts, and the caller tries again.
-    late = atomic.read_raw(atomic.find_previous_path(file.path))
+    late = atomic.read_raw(atomic.find_previous(file.path))
     if late not in {None, data}:
         file.replace(late or b"")
 

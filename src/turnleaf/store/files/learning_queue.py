@@ -169,7 +169,7 @@ class LearningStore:
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Add messages to learn from; they are durable when this returns."""
-        rows = [(checked_key(key), _encode_record(queued_to_json(one))) for one in queued]
+        rows = [(checked_key(key), _encode(queued_to_json(one))) for one in queued]
         query = "INSERT INTO queue (key, record) VALUES (?, ?)"
         if rows:
             self._database.write(lambda database: database.executemany(query, rows))
@@ -192,7 +192,7 @@ class LearningStore:
         """Return the messages that are not tried again, because they ended whoever tried."""
         query = "SELECT CAST(key AS BLOB), record FROM queue WHERE token = ? ORDER BY n"
         rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
-        found = ((_decode_text(key), _read_queued(data)) for key, data in rows)
+        found = ((_decode(key), _read_queued(data)) for key, data in rows)
         return [SetAside(key, one) for key, one in found if one is not None]
 
     def backlog(self) -> dict[str, int]:
@@ -202,13 +202,11 @@ class LearningStore:
             GROUP BY key ORDER BY min(n)
         """
         rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
-        return {_decode_text(key): count for key, count in rows}
+        return {_decode(key): count for key, count in rows}
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
         """Whether it is time to extract from a conversation."""
-        last = self._database.read(
-            lambda database: _read_extraction_time(database, checked_key(key))
-        )
+        last = self._database.read(lambda database: _read_extracted(database, checked_key(key)))
         return queue.is_due(
             last,
             self._now(),
@@ -242,7 +240,7 @@ class LearningStore:
         second time. False, and nothing changes, when the messages are no longer held: somebody
         else took them over from one who seemed to have died, or they were erased.
         """
-        records = [_encode_record(decision_to_json(one)) for one in decisions]
+        records = [_encode(decision_to_json(one)) for one in decisions]
         now = self._now()
 
         def complete(database: Connection) -> bool:
@@ -269,8 +267,8 @@ class LearningStore:
 
         False, and nothing changes, when they are no longer held.
         """
-        records = [_encode_record(decision_to_json(one)) for one in decisions]
-        seen = [_encode_record(sighting_to_json(one, batch.key)) for one in sightings]
+        records = [_encode(decision_to_json(one)) for one in decisions]
+        seen = [_encode(sighting_to_json(one, batch.key)) for one in sightings]
         is_done = self._database.write(
             lambda database: _complete_reading(database, batch, records, seen)
         )
@@ -297,7 +295,7 @@ class LearningStore:
         """Return the last problem, unless an extraction was completed since."""
         query = "SELECT CAST(key AS BLOB), record FROM problems"
         rows = self._database.read(lambda database: list(database.execute(query)))
-        found = (_make_problem(_decode_text(key), _read_record(data)) for key, data in rows)
+        found = (_make_problem(_decode(key), _read_record(data)) for key, data in rows)
         return next(found, None)
 
     # The outbox
@@ -310,10 +308,7 @@ class LearningStore:
         rows = self._database.read(lambda database: list(database.execute(query)))
         return [
             Outgoing(
-                identity,
-                _decode_text(key),
-                decision,
-                None if problem is None else _decode_text(problem),
+                identity, _decode(key), decision, None if problem is None else _decode(problem)
             )
             for identity, key, data, problem in rows
             if (decision := _read(data, decision_from_json)) is not None
@@ -328,7 +323,7 @@ class LearningStore:
 
     def postpone(self, outgoing_id: str, problem: str) -> None:
         """Keep what kept it from being carried out."""
-        values = (_replace_surrogates(problem), outgoing_id)
+        values = (_clean(problem), outgoing_id)
         query = "UPDATE outbox SET problem = ? WHERE id = ?"
         self._database.write(lambda database: database.execute(query, values))
 
@@ -377,7 +372,7 @@ class LearningStore:
                 INSERT INTO spending VALUES (?, ?, 1)
                 ON CONFLICT (day, model) DO UPDATE SET calls = calls + 1
             """
-            database.execute(query, (day.isoformat(), _replace_surrogates(model)))
+            database.execute(query, (day.isoformat(), _clean(model)))
             return True
 
         return self._database.write(count)
@@ -403,7 +398,7 @@ class LearningStore:
 
     def json_format(self, url: str, model: str) -> str | None:
         """Return the format that a model's server took, if that was not too long ago."""
-        return self.json_formats().get((_replace_surrogates(url), _replace_surrogates(model)))
+        return self.json_formats().get((_clean(url), _clean(model)))
 
     def json_formats(self) -> dict[tuple[str, str], str]:
         """Return the formats that servers took not long ago, by address and model."""
@@ -414,7 +409,7 @@ class LearningStore:
         rows = self._database.read(lambda database: list(database.execute(query)))
         oldest = self._now() - timedelta(days=FORMAT_DAYS)
         return {
-            (_decode_text(url), _decode_text(model)): name
+            (_decode(url), _decode(model)): name
             for url, model, name, since in rows
             if (_read_time(since) or LONG_AGO) > oldest
         }
@@ -422,12 +417,7 @@ class LearningStore:
     def keep_json_format(self, url: str, model: str, json_format: str) -> None:
         """Remember which format a model's server took."""
         query = "INSERT OR REPLACE INTO json_formats VALUES (?, ?, ?, ?)"
-        values = (
-            _replace_surrogates(url),
-            _replace_surrogates(model),
-            json_format,
-            to_iso(self._now()),
-        )
+        values = (_clean(url), _clean(model), json_format, to_iso(self._now()))
         self._database.write(lambda database: database.execute(query, values))
 
     # Erasing
@@ -453,7 +443,7 @@ class LearningStore:
 # Within one transaction
 
 
-def _read_extraction_time(database: Connection, key: str) -> datetime | None:
+def _read_extracted(database: Connection, key: str) -> datetime | None:
     query = "SELECT CAST(extracted_at AS BLOB) FROM conversations WHERE key = ?"
     return _read_time(database.execute(query, (key,)).get)
 
@@ -479,7 +469,7 @@ class _QueueRow:
 
     def with_attempts(self, attempts: int) -> bytes:
         """Return the record with another count."""
-        return _encode_record({**self.record, ATTEMPTS: attempts})
+        return _encode({**self.record, ATTEMPTS: attempts})
 
 
 def _lease(
@@ -493,7 +483,7 @@ def _lease(
     # One conversation has one worker: what is decided about one message counts for the next.
     if any(is_held(_read_time(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
-    waiting = _set_dangerous_aside(database, key, _read_waiting_rows(database, key))
+    waiting = _set_dangerous_aside(database, key, _read_rows(database, key))
     wanted = [row for row in waiting if read is None or row.queued.is_read_by_rules == read]
     # After a kill the messages are tried one by one, so that one bad message costs no other.
     suspect = next((row for row in wanted if row.is_suspect), None)
@@ -515,7 +505,7 @@ def _lease(
     return Batch(key, token, messages, has_more, rows)
 
 
-def _read_waiting_rows(database: Connection, key: str) -> list[_QueueRow]:
+def _read_rows(database: Connection, key: str) -> list[_QueueRow]:
     query = "SELECT n, record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
     rows = list(database.execute(query, (key, SET_ASIDE)))
     return [
@@ -561,7 +551,7 @@ def _keep_unread(database: Connection, batch: Batch, unread: Unread, now: dateti
                 given_up += 1
                 continue
             change = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
-            database.execute(change, (_encode_record(record), n))
+            database.execute(change, (_encode(record), n))
     _tally(database, now.date(), GIVEN_UP, given_up)
     query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NULL"
     return bool(database.execute(query, (batch.key,)).get)
@@ -610,7 +600,7 @@ def _complete_reading(
 
 
 def _mark_read(data: bytes) -> bytes:
-    return _encode_record({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
+    return _encode({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
 
 
 def _note_attempt(database: Connection, key: str, stamp: str) -> None:
@@ -631,7 +621,7 @@ def _release(database: Connection, batch: Batch, problem: str, stamp: str) -> No
 def _keep_problem(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
     # A problem may quote what was read, so it is erased with any of these sources.
     sources = sorted({one.source for one in batch.messages if one.source is not None})
-    values = (batch.key, _encode_record({"time": stamp, "text": problem, "sources": sources}))
+    values = (batch.key, _encode({"time": stamp, "text": problem, "sources": sources}))
     database.execute("DELETE FROM problems")
     database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
 
@@ -665,7 +655,7 @@ def _requeue_all(database: Connection, keys: Iterable[str]) -> None:
 def _reset_attempts(data: bytes) -> bytes:
     """Return a record without the count of attempts: one that was given up did no harm."""
     record = json.loads(data)
-    return _encode_record({name: value for name, value in record.items() if name != ATTEMPTS})
+    return _encode({name: value for name, value in record.items() if name != ATTEMPTS})
 
 
 def _read_cycle(database: Connection, key: str) -> Cycle:
@@ -685,7 +675,7 @@ def _set_cycle(database: Connection, key: str, cycle: Cycle) -> None:
 def _count_calls(database: Connection, day: date) -> dict[str, int]:
     query = "SELECT CAST(model AS BLOB), calls FROM spending WHERE day = ? ORDER BY model"
     rows: Any = database.execute(query, (day.isoformat(),))
-    return {_decode_text(model): calls for model, calls in rows}
+    return {_decode(model): calls for model, calls in rows}
 
 
 def _erase(database: Connection, key: str | None, source: str | None) -> int:
@@ -696,12 +686,12 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
         doomed = {
             n: of
             for n, of, data in rows
-            if _decode_text(of) == key or _comes_from(_read_record(data), names)
+            if _decode(of) == key or _comes_from(_read_record(data), names)
         }
         if table == "queue":
             # A worker may hold them together with others: its batch must be void, or it would write
             # what it has read of the erased ones.
-            _requeue_all(database, {_decode_text(of) for of in doomed.values()})
+            _requeue_all(database, {_decode(of) for of in doomed.values()})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
         erased += len(doomed)
     database.execute("DELETE FROM conversations WHERE key = ?", (key,))
@@ -712,7 +702,7 @@ def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
     removed = 0
     for table in ("queue", "outbox"):
         rows: Any = database.execute(f"SELECT n, record FROM {table} WHERE key = ?", (key,))  # noqa: S608
-        doomed = [(n,) for n, data in rows if _find_timestamp(_read_record(data)) in stamps]
+        doomed = [(n,) for n, data in rows if _find_time(_read_record(data)) in stamps]
         if table == "queue" and doomed:
             # As in `_erase`: who has read them already must not complete.
             _requeue_all(database, {key})
@@ -724,7 +714,7 @@ def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
 # What is stored
 
 
-def _find_timestamp(record: Mapping[str, Any] | None) -> str | None:
+def _find_time(record: Mapping[str, Any] | None) -> str | None:
     """Return when the message was said that waits, or that something was found in."""
     known = record or {}
     message = known.get("message")
@@ -775,15 +765,15 @@ def _is_among(value: object, names: set[str | None]) -> bool:
     return any(isinstance(one, str) and one in names for one in named)
 
 
-def _encode_record(record: object) -> bytes:
+def _encode(record: object) -> bytes:
     return dumps(record).encode()
 
 
-def _decode_text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _replace_surrogates(text: str) -> str:
+def _clean(text: str) -> str:
     """Replace what UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode()
 
@@ -791,7 +781,7 @@ def _replace_surrogates(text: str) -> str:
 def _read_time(data: bytes | None) -> datetime | None:
     """Read a time; one that is damaged is none."""
     try:
-        return None if data is None else from_iso(_decode_text(data))
+        return None if data is None else from_iso(_decode(data))
     except ValueError:
         return None
 

@@ -126,7 +126,7 @@ class _Facts:
             older_text,
             tuple(facts),
             tuple(older_facts),
-            atomic.read_modification_time(self._file.path),
+            atomic.read_mtime(self._file.path),
             entries,
             max((one.n for one in (*main, *beside)), default=0),
         ).to_parts()

@@ -12,8 +12,8 @@ from turnleaf.core import schedules
 from turnleaf.core.examination import describe_schedules, find_schedule_problems
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.settings import default_data_dir
-from turnleaf.store.ambient import make_random_id
+from turnleaf.settings import find_data_dir
+from turnleaf.store.ambient import make_id
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, examine_file
 from turnleaf.store.schedules import KeptSchedules, find_next_due
@@ -42,10 +42,10 @@ class ScheduleStore(KeptSchedules):
         location: str | Path | None = None,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        new_id: Callable[[], str] = make_random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         super().__init__(now, new_id)
-        self.location = atomic.resolve(default_data_dir() / NAME if location is None else location)
+        self.location = atomic.resolve(find_data_dir() / NAME if location is None else location)
         if self.location.suffix != ".json":
             message = f"schedules are kept in a .json file, not in {self.location.name!r}"
             raise InvalidInput(message)

@@ -18,7 +18,7 @@ from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_filters import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
-from turnleaf.settings import CONFIG_NAME, SPACES, Settings, in_space
+from turnleaf.settings import CONFIG_NAME, SPACES, Settings, find_space_folder
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -157,7 +157,7 @@ class FileStores(Stores):
 
     def open_space(self, space: str) -> FileStores:
         """Open another space of the same folder."""
-        return FileStores(in_space(self._folder.leave_space(), space), now=self._now)
+        return FileStores(find_space_folder(self._folder.leave_space(), space), now=self._now)
 
     def examine(self) -> Examination:
         """Return what each store finds, and what is wrong with the folders that they are in."""

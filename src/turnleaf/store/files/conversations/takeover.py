@@ -108,7 +108,7 @@ class OlderFiles:
     ) -> None:
         self._store = store
         self._now = now
-        self._paths = tuple(map(str, list_older_paths(store.location.parent)))
+        self._paths = tuple(map(str, name_older(store.location.parent)))
         self._seen: object = None
         self._seen_at = 0.0
         self._tidied: object = None
@@ -206,7 +206,7 @@ def describe_backups(folder: Path) -> tuple[int, int]:
 # What is there
 
 
-def list_older_paths(folder: Path) -> tuple[Path, ...]:
+def name_older(folder: Path) -> tuple[Path, ...]:
     """Return where a program of an older version writes."""
     return folder / NAME, folder / ARCHIVE
 

@@ -28,8 +28,8 @@ from turnleaf.core.memories import (
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
-from turnleaf.settings import Settings, default_data_dir, in_home_assistant
-from turnleaf.store.ambient import make_random_id, utc_now
+from turnleaf.settings import Settings, find_data_dir, is_in_home_assistant
+from turnleaf.store.ambient import make_id, utc_now
 from turnleaf.store.files import atomic, watcher
 from turnleaf.store.files.examining import collect, examine_file
 from turnleaf.store.files.facts import journal
@@ -74,7 +74,7 @@ class MemoryStore:
         *,
         settings: Settings | None = None,
         now: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = make_random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         self.location = _resolve(location)
         self._given_settings = settings
@@ -183,9 +183,7 @@ class MemoryStore:
 
         def edit(draft: Draft) -> Remembered:
             displaced = self._find_room(draft, new.content, origin, displace=True)
-            older = next(
-                (one for one in self._read_older_facts() if one.content == new.content), None
-            )
+            older = next((one for one in self._read_older() if one.content == new.content), None)
             if older is None:
                 return Remembered(self._insert(draft, new), displaced)
             return Remembered(self._bring_back(draft, older, until), displaced)
@@ -221,7 +219,7 @@ class MemoryStore:
         here = self._read_all()
         ids = {memory.id for memory in here}
         # A kill in the middle of a move leaves a fact in both files; the memory file decides.
-        left = [memory for memory in self._read_older_facts() if memory.id not in ids]
+        left = [memory for memory in self._read_older() if memory.id not in ids]
         return [*self._find_ended(here).values(), *left]
 
     def get(self, memory_id: str) -> Memory | None:
@@ -235,7 +233,7 @@ class MemoryStore:
 
     def known_ids(self) -> set[str]:
         """Return the ids of all facts that exist or ever existed."""
-        here = {memory.id for memory in (*self._read_all(), *self._read_older_facts())}
+        here = {memory.id for memory in (*self._read_all(), *self._read_older())}
         return here.union(*(change.ids() for change in self.read_record()))
 
     def update(
@@ -330,7 +328,7 @@ class MemoryStore:
         day = checked_day(until)
 
         def edit(draft: Draft) -> Remembered | None:
-            older = next((one for one in self._read_older_facts() if one.id == memory_id), None)
+            older = next((one for one in self._read_older() if one.id == memory_id), None)
             if older is None or draft.find(memory_id) is not None:
                 return None
             displaced = self._find_room(draft, older.content, origin, displace=displace)
@@ -449,7 +447,7 @@ class MemoryStore:
 
     def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
         text = self.text()
-        page = self._file.format.parse(text, atomic.read_modification_time(self.location))
+        page = self._file.format.parse(text, atomic.read_mtime(self.location))
         lines = find_fact_lines(text, page)
         return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
 
@@ -462,7 +460,7 @@ class MemoryStore:
         """Take over facts with their ids and times, all or none; return how many were new."""
 
         def edit(draft: Draft) -> int:
-            new = find_new(incoming, draft.memories, self._read_older_facts())
+            new = find_new(incoming, draft.memories, self._read_older())
             self._check_room(draft.used_room + Room.of(new))
             draft.insert_all(new, "import")
             return len(new)
@@ -475,7 +473,7 @@ class MemoryStore:
         if self._older is None:
             return 0
         with self._file.hold() as held:
-            new = find_new(incoming, [*self._file.memories(), *self._read_older_facts()])
+            new = find_new(incoming, [*self._file.memories(), *self._read_older()])
             self._older.keep(new, held, "import", is_new=True)
             return len(new)
 
@@ -562,7 +560,7 @@ class MemoryStore:
     def _read_all(self) -> list[Memory]:
         return self._file.memories(self._look())
 
-    def _read_older_facts(self) -> list[Memory]:
+    def _read_older(self) -> list[Memory]:
         return self._older.get_all() if self._older else []
 
     def _mend_older(self) -> None:
@@ -724,7 +722,7 @@ class MemoryStore:
         """Whether a fact that left can be given back; raise Conflict when it changed since."""
         if change.op != RETIRED or change.before is None:
             return True
-        older = {memory.id: memory.content for memory in self._read_older_facts()}
+        older = {memory.id: memory.content for memory in self._read_older()}
         if older.get(change.id) == change.before.content:
             return True
         if skip:
@@ -777,8 +775,8 @@ class MemoryStore:
 
 def find_default_location() -> Path:
     """Return where `memories.json` is, in Home Assistant or elsewhere."""
-    folder = default_data_dir()
-    if in_home_assistant():
+    folder = find_data_dir()
+    if is_in_home_assistant():
         return folder / "memories" / "memories.json"
     return folder / "memories.json"
 
@@ -808,7 +806,7 @@ def _find_brought_back(draft: Draft) -> set[str]:
 def _examine_page(path: Path, name: str, form: Format) -> Iterator[Part]:
     def describe() -> str:
         text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
-        facts = form.parse(text, atomic.read_modification_time(path)).facts
+        facts = form.parse(text, atomic.read_mtime(path)).facts
         return describe_facts([fact.memory for fact in facts])
 
     yield from examine_file(name, path, describe)

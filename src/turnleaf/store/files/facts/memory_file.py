@@ -285,7 +285,7 @@ class MemoryFile:
 
     def date(self, memories: Sequence[Memory]) -> list[Memory]:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
-        return self._first_seen.date(memories, atomic.read_modification_time(self.path))
+        return self._first_seen.date(memories, atomic.read_mtime(self.path))
 
     def page(self) -> Page:
         """Read the file as it is."""
@@ -317,7 +317,7 @@ class MemoryFile:
         return self.look().content.version
 
     def _parse(self, content: _Content) -> Page:
-        return content.page(self.format, atomic.read_modification_time(self.path))
+        return content.page(self.format, atomic.read_mtime(self.path))
 
     def _find_content(self, data: bytes) -> _Content:
         """Return what is known of a content, if it is one of the two that were seen last."""
@@ -359,7 +359,7 @@ class MemoryFile:
 
     def needs_mending(self, look: Look | None = None) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
-        age = time.time() - atomic.read_modification_time(self.path).timestamp()
+        age = time.time() - atomic.read_mtime(self.path).timestamp()
         # A time in the future is no reason to wait: the clock, or a copied file, may be wrong.
         if 0 <= age < QUIET_SECONDS or not self.path.exists():
             return False
@@ -369,8 +369,7 @@ class MemoryFile:
         """Whether the file is as our last change left it."""
         # An editor may write into the file that was replaced, and another program into the record.
         beside = [
-            atomic.read_marks(one)
-            for one in (atomic.find_previous_path(self.path), self.journal.path)
+            atomic.read_marks(one) for one in (atomic.find_previous(self.path), self.journal.path)
         ]
         marks = look.marks, *beside
         is_at_rest = look.marks is not None and all(map(_is_at_rest, beside))
@@ -417,7 +416,7 @@ class MemoryFile:
         # record and file, or somebody put the older text back.
         if last is None or last.old == last.new or self._find_version(data) != last.old:
             return last
-        before = _read(atomic.find_previous_path(self.path))
+        before = _read(atomic.find_previous(self.path))
         # The change was made, and a person has put the older text back since; that is a save.
         if self._find_version(before) == last.old:
             return last
@@ -443,7 +442,7 @@ class MemoryFile:
         self, file: atomic.Held, last: FileChange, replaced: bytes | None
     ) -> _OpenText:
         """Take in what somebody saved while we replaced the file, and lose neither."""
-        data, late = _read_settled(self.path), _read_settled(atomic.find_previous_path(self.path))
+        data, late = _read_settled(self.path), _read_settled(atomic.find_previous(self.path))
         draft, repair = self._judge(late)
         removed = repair.removed
         if self._find_version(data) != last.new:
@@ -463,7 +462,7 @@ class MemoryFile:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
         if replaced is not None and self.format is markdown:
             base, edited, onto = map(_decode, (replaced, late, data))
-            return markdown.join_edits(base, edited, onto, atomic.read_modification_time(self.path))
+            return markdown.join_edits(base, edited, onto, atomic.read_mtime(self.path))
         # Without a common beginning any merge would guess, so a person is left to choose.
         copy = file.keep_copy(late, "conflict")
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
@@ -471,17 +470,17 @@ class MemoryFile:
 
     def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
         shape = last.shape if last else None
-        content, saved_at = self._find_content(data), atomic.read_modification_time(self.path)
+        content, saved_at = self._find_content(data), atomic.read_mtime(self.path)
         page = content.page(self.format, saved_at)
         return Draft(self.format, content.text, saved_at, shape, page)
 
     def texts(self, history: Sequence[FileChange]) -> TextHistory:
         """Return what the record tells of the texts that the file had."""
-        return TextHistory(self.format, history, atomic.read_modification_time(self.path))
+        return TextHistory(self.format, history, atomic.read_mtime(self.path))
 
     def _read_late_save(self, last: FileChange) -> bytes | None:
         """Return what somebody wrote into the file that our last change replaced."""
-        previous = atomic.find_previous_path(self.path)
+        previous = atomic.find_previous(self.path)
         if self._replaced and atomic.read_marks(previous) == self._replaced:
             return None
         before = _read(previous)
@@ -564,7 +563,7 @@ class MemoryFile:
 
         Its name is another now, and with it the time of the inode.
         """
-        kept = atomic.read_marks(atomic.find_previous_path(self.path))
+        kept = atomic.read_marks(atomic.find_previous(self.path))
         return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
 
     def _is_current(self, opened: _OpenText, before: FileChange | None) -> bool:
@@ -673,7 +672,7 @@ def _read_settled(path: Path) -> bytes:
     """
     data = _read(path)
     for attempt in range(EMPTY_TRIES):
-        age = time.time() - atomic.read_modification_time(path).timestamp()
+        age = time.time() - atomic.read_mtime(path).timestamp()
         if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
             break
         time.sleep(SETTLE_SECONDS)

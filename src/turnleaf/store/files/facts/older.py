@@ -160,10 +160,7 @@ class OlderFacts:
         if not both:
             return set()
         # Judged by the record: whoever moves a line by hand saves one of the two files first.
-        here, there = (
-            _find_last_changes(self.history()),
-            _find_last_changes(self._memory.journal.read()),
-        )
+        here, there = (_find_last(self.history()), _find_last(self._memory.journal.read()))
         return {
             one
             for one in both
@@ -188,5 +185,5 @@ def _set_apart(memory: Memory, states: Iterable[Memory]) -> Memory:
     return replace(memory, updated_at=max([memory.updated_at, *times]) + TICK)
 
 
-def _find_last_changes(history: Iterable[FileChange]) -> dict[str, FileChange]:
+def _find_last(history: Iterable[FileChange]) -> dict[str, FileChange]:
     return {fact: change for change in history for fact in change.ids()}

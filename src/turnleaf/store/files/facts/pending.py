@@ -10,7 +10,7 @@ from turnleaf.core.room import Room
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import make_random_id, utc_now
+from turnleaf.store.ambient import make_id, utc_now
 from turnleaf.store.files.facts.memories import MemoryStore
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PendingStore(MemoryStore):
         memory: MemoryStore,
         *,
         now: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = make_random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         location = memory.location.with_name(NAME)
         super().__init__(location, settings=Settings(), now=now, new_id=new_id)

@@ -147,7 +147,7 @@ def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list
     ]
     _move(
         database,
-        [one for one in numbered if stands.get(one.number, _make_place(one)) != _make_place(one)],
+        [one for one in numbered if stands.get(one.number, _to_place(one)) != _to_place(one)],
     )
     fresh = [one for one in numbered if one.number not in stands]
     insert(database, file, found.kind, ((one, shapes[one.number]) for one in fresh))
@@ -167,7 +167,7 @@ def _read_standing(database: apsw.Connection, file: int) -> dict[bytes, list[tup
     return stood
 
 
-def _make_place(one: Numbered) -> tuple[Any, ...]:
+def _to_place(one: Numbered) -> tuple[Any, ...]:
     """Return what may change of a passage without its being another."""
     said = one.placed.passage
     moment = said.time and to_milliseconds(said.time)
@@ -179,7 +179,7 @@ def _move(database: apsw.Connection, moved: Iterable[Numbered]) -> None:
     database.executemany(
         "UPDATE passages SET line = ?, before = ?, after = ?, message = ?, parent = ?, ref = ?, "
         "time = ? WHERE id = ?",
-        ((*_make_place(one), one.number) for one in moved),
+        ((*_to_place(one), one.number) for one in moved),
     )
 
 
