@@ -455,7 +455,7 @@ class Facts(Examined, Protocol):
         Both are of one and the same text.
         """
 
-    def known_ids(self) -> set[str]:
+    def list_known_ids(self) -> set[str]:
         """Return the id of every fact that there is or ever was: here, older, or on record."""
 
     def update(

@@ -184,7 +184,7 @@ def mcp(
         audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
         turn = ToolContext(conversation, saved, document, audience=audience)
         with ExitStack() as parts:
-            offer(partial(open_tools, workspace, turn, parts)).on_stdio()
+            offer(partial(open_tools, workspace, turn, parts)).serve_stdio()
 
 
 @mcp.command()

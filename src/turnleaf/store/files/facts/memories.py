@@ -231,7 +231,7 @@ class MemoryStore:
         wanted = checked_text(keyword, "a keyword")
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
-    def known_ids(self) -> set[str]:
+    def list_known_ids(self) -> set[str]:
         """Return the ids of all facts that exist or ever existed."""
         here = {memory.id for memory in (*self._read_all(), *self._read_older())}
         return here.union(*(change.ids() for change in self.read_record()))

@@ -59,7 +59,9 @@ class PendingStore(MemoryStore):
 
     def _find_accepted(self, waiting: list[Memory]) -> set[str]:
         """Return the ids of what waits that the memory ever had, forgotten since or not."""
-        return {memory.id for memory in waiting} & self._memory.known_ids() if waiting else set()
+        return (
+            {memory.id for memory in waiting} & self._memory.list_known_ids() if waiting else set()
+        )
 
     def accept(self, memory_id: str, content: str | None = None) -> Memory:
         """Move a fact to the memory under the same id, as it stands or saying something else.
