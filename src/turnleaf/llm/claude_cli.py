@@ -93,7 +93,7 @@ class Running:
         return " / ".join(list(filter(None, said))[-_COMPLAINT_LINES:])
 
     def _read_pieces(self, silence_seconds: float) -> Iterator[bytes | None]:
-        assert self._process.stdout is not None  # noqa: S101 - `running` asks for a pipe
+        assert self._process.stdout is not None  # noqa: S101 - `run_program` asks for a pipe
         output = self._process.stdout.fileno()
         with DefaultSelector() as selector:
             selector.register(output, EVENT_READ)
