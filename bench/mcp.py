@@ -16,7 +16,7 @@ from bench.timing import Aim, TimingRow, compare
 from turnleaf import Settings
 from turnleaf.settings import DataFolder
 from turnleaf.store.contracts import Stores
-from turnleaf.tools import stdio_command
+from turnleaf.tools import make_stdio_command
 
 AIM = Aim(cpu=2, wall=2)
 FACTS = 100
@@ -49,7 +49,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:
     """Measure both servers, each restarted for every answer."""
     place = DataFolder(folder / "mcp", "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
-    ours = partial(_ask, stdio_command(Stores.open(place)))
+    ours = partial(_ask, make_stdio_command(Stores.open(place)))
     yardstick = partial(_ask, [sys.executable, "-c", EMPTY])
     costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, cpu_of_children)
     yield TimingRow("turnleaf mcp to its list of tools, against an empty server", *costs, AIM)

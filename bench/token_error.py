@@ -41,7 +41,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     kinds = read_folder(folder) if folder else list_own_texts()
     print("estimate / exact; exact is:", vocabulary.describe())
-    vocabulary.counter()("")
+    vocabulary.choose_counter()("")
     _print_table("whole texts", kinds)
     beginnings = {kind: [text[:MESSAGE_CHARS] for text in texts] for kind, texts in kinds.items()}
     _print_table(f"their first {MESSAGE_CHARS} characters", beginnings)
@@ -93,7 +93,7 @@ def _print_table(title: str, kinds: Kinds) -> None:
 
 
 def _figures(texts: list[str]) -> list[str]:
-    ours, exact = _count(texts, estimate), _count(texts, vocabulary.counter())
+    ours, exact = _count(texts, estimate), _count(texts, vocabulary.choose_counter())
     ratios = [one / other for one, other in zip(ours.counts, exact.counts, strict=True)]
     low, middle, high = _percentiles(ratios)
     total = sum(ours.counts) / sum(exact.counts)

@@ -27,7 +27,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:  # noqa: ARG001 - a
 
 def _row(scale: Scale, which: str, conversation: Conversation) -> TimingRow:
     kept = conversation.get_context(MAX_TOKENS)
-    count = vocabulary.counter()
+    count = vocabulary.choose_counter()
 
     def count_kept() -> int:
         return sum(count_message_tokens(message, count) for message in kept)

@@ -26,7 +26,7 @@ from turnleaf import Assistant, Message, Settings
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.search.passages import Passage
 from turnleaf.errors import ModelError
-from turnleaf.settings import data_folder
+from turnleaf.settings import find_data_folder
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.sources import Files
@@ -141,7 +141,7 @@ def remembering(
 ) -> Iterator[tuple[OngoingConversation, PlainTermTable]]:
     """Fill an assistant, half with daily logs and half with conversations, and a yardstick."""
     with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
-        place = data_folder(name)
+        place = find_data_folder(name)
         corpus.write_days(place.daily, count // 2, HALF_CHINESE)
         talk = stack.enter_context(talking(place.path, facts))
         said = _fill_conversations(
@@ -160,7 +160,7 @@ def remembering(
 @contextmanager
 def talking(path: Path, facts: int) -> Iterator[OngoingConversation]:
     """Open an assistant that knows some facts and has conversations as long as they may be."""
-    place = data_folder(path)
+    place = find_data_folder(path)
     ConfigFile(place.config).update({"embeddings": "off", "minNewMessages": NEVER})
     fill_memory(place.memory(Settings()), facts)
     model = Mouth()

@@ -28,7 +28,7 @@ from turnleaf.learning import MessageReader
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile
-from turnleaf.store.schedules import local_zone
+from turnleaf.store.schedules import find_local_zone
 from turnleaf.turn import Composed, Done
 
 KEY = "cli:session-1"
@@ -140,7 +140,7 @@ def test_day_time_and_zone_are_told_last_of_all_before_the_message(
 def test_a_zone_that_has_a_name_is_named(
     reopen: Reopen, model: ScriptedModel, clock: Clock
 ) -> None:
-    zone = ZoneInfo(local_zone())
+    zone = ZoneInfo(find_local_zone())
     clock.now = datetime(2026, 7, 1, 9, 30, tzinfo=zone)
     reopen().reply(KEY, "What time is it?")
     clock.now = MONDAY.astimezone(timezone(timedelta(hours=3, minutes=33)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.evaluation import Figures, judge_ranking, mean, percentile
+from turnleaf.evaluation import Figures, average, find_percentile, judge_ranking
 
 documents = st.lists(st.sampled_from("abcdefghijklmnopqrst"), unique=True)
 
@@ -61,26 +61,26 @@ def test_what_is_right_first_is_perfect(gold: list[str]) -> None:
 
 def test_the_mean_is_taken_of_each_figure() -> None:
     one, other = Figures(0, 0.5, 1, 0.25, 0.5, 0), Figures(1, 1, 1, 0.75, 1, 1)
-    assert mean([one, other]) == Figures(0.5, 0.75, 1, 0.5, 0.75, 0.5)
-    assert mean([one]) == one
+    assert average([one, other]) == Figures(0.5, 0.75, 1, 0.5, 0.75, 0.5)
+    assert average([one]) == one
 
 
 @pytest.mark.parametrize(
     ("share", "value"), [(0.5, 5), (0.95, 10), (0.1, 1), (0.01, 1), (0, 1), (1, 10), (0.55, 6)]
 )
 def test_that_share_of_the_values_is_not_above(share: float, value: int) -> None:
-    assert percentile([10, 3, 1, 2, 5, 4, 9, 8, 7, 6], share) == value
+    assert find_percentile([10, 3, 1, 2, 5, 4, 9, 8, 7, 6], share) == value
 
 
 def test_a_single_value_is_every_percentile() -> None:
-    assert {percentile([4.2], share) for share in (0.0, 0.5, 0.95, 1.0)} == {4.2}
+    assert {find_percentile([4.2], share) for share in (0.0, 0.5, 0.95, 1.0)} == {4.2}
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.sampled_from([0.5, 0.95]))
 def test_a_percentile_is_one_of_the_values_with_that_share_up_to_it(
     measured: list[float], share: float
 ) -> None:
-    found = percentile(measured, share)
+    found = find_percentile(measured, share)
     assert found in measured
     assert sum(value <= found for value in measured) >= share * len(measured)
     assert sum(value < found for value in measured) <= share * len(measured)

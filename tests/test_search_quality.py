@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from turnleaf.evaluation import Documents, Figures, judge_ranking, mean
+from turnleaf.evaluation import Documents, Figures, average, judge_ranking
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.store.files.index.index import Index
 
@@ -55,7 +55,7 @@ def recall(indexes: list[Index], mode: str) -> dict[str, float]:
         figure = judge_ranking([hit.id or "" for hit in found], query["gold"])
         figures[query["cat"]].append(figure)
         figures["all"].append(figure)
-    return {category: mean(each).recall_5 for category, each in figures.items()}
+    return {category: average(each).recall_5 for category, each in figures.items()}
 
 
 def test_words_find_what_they_stand_in_and_with_meaning_more(indexes: list[Index]) -> None:

@@ -16,8 +16,8 @@ from turnleaf.settings import (
     DataFolder,
     Setting,
     Settings,
-    data_folder,
-    default_data_dir,
+    find_data_dir,
+    find_data_folder,
     find_terminal_language,
 )
 
@@ -291,7 +291,7 @@ def test_a_folder_that_is_not_there_has_no_settings(tmp_path: Path) -> None:
 def test_the_option_comes_before_the_environment(tmp_path: Path) -> None:
     environ = {"TURNLEAF_DATA_DIR": str(tmp_path / "b"), "SUPERVISOR_TOKEN": "t"}
     (tmp_path / "data").mkdir()
-    found = data_folder(tmp_path / "a", environ, tmp_path)
+    found = find_data_folder(tmp_path / "a", environ, tmp_path)
     assert (found.path, found.why) == (tmp_path / "a", "set by --data-dir")
     assert tmp_path / "data" in found.others
 
@@ -299,8 +299,8 @@ def test_the_option_comes_before_the_environment(tmp_path: Path) -> None:
 def test_the_environment_comes_before_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     environ = {"TURNLEAF_DATA_DIR": str(tmp_path / "b"), "SUPERVISOR_TOKEN": "t"}
-    assert data_folder(None, environ, tmp_path).path == tmp_path / "b"
-    assert data_folder(None, {"SUPERVISOR_TOKEN": "t"}, tmp_path).path == Path("/data")
+    assert find_data_folder(None, environ, tmp_path).path == tmp_path / "b"
+    assert find_data_folder(None, {"SUPERVISOR_TOKEN": "t"}, tmp_path).path == Path("/data")
 
 
 def test_a_folder_named_data_comes_before_the_user_s(
@@ -308,10 +308,10 @@ def test_a_folder_named_data_comes_before_the_user_s(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     user = tmp_path / "home" / "turnleaf"
-    assert data_folder(None, {}, tmp_path).path == user
+    assert find_data_folder(None, {}, tmp_path).path == user
     (tmp_path / "data").mkdir()
     user.mkdir(parents=True)
-    found = data_folder(None, {}, tmp_path)
+    found = find_data_folder(None, {}, tmp_path)
     assert (found.path, found.others) == (tmp_path / "data", (user,))
 
 
@@ -322,14 +322,14 @@ def test_a_folder_named_data_with_other_files_alone_is_not_ours(
     here = tmp_path / "data"
     here.mkdir()
     (here / "my.csv").write_text("1,2")
-    assert data_folder(None, {}, tmp_path).path == tmp_path / "home" / "turnleaf"
+    assert find_data_folder(None, {}, tmp_path).path == tmp_path / "home" / "turnleaf"
     (here / "memory-config.json").write_text("{}")
-    assert data_folder(None, {}, tmp_path).path == here
+    assert find_data_folder(None, {}, tmp_path).path == here
 
 
 def test_a_tilde_is_the_user_s_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert data_folder("~/memory", {}, tmp_path).path == tmp_path / "memory"
+    assert find_data_folder("~/memory", {}, tmp_path).path == tmp_path / "memory"
 
 
 def test_everything_has_its_place_in_the_data_folder(tmp_path: Path) -> None:
@@ -367,16 +367,16 @@ def test_the_home_of_nobody_is_refused(tmp_path: Path) -> None:
     settings = Settings.load(tmp_path, {"TURNLEAF_MEMORY": "~nobody-of-that-name/mem.md"})
     for find in (
         lambda: DataFolder(tmp_path, "why").memory(settings),
-        lambda: data_folder("~nobody-of-that-name/x", {}, tmp_path),
+        lambda: find_data_folder("~nobody-of-that-name/x", {}, tmp_path),
     ):
         with pytest.raises(SettingsError, match=r"nobody-of-that-name.*write the whole path"):
             find()
 
 
 def test_a_store_without_an_argument_uses_the_requirements_folder() -> None:
-    assert default_data_dir({}) == Path("data")
-    assert default_data_dir({"SUPERVISOR_TOKEN": ""}) == Path("data")
-    assert default_data_dir({"SUPERVISOR_TOKEN": "t"}) == Path("/data")
+    assert find_data_dir({}) == Path("data")
+    assert find_data_dir({"SUPERVISOR_TOKEN": ""}) == Path("data")
+    assert find_data_dir({"SUPERVISOR_TOKEN": "t"}) == Path("/data")
 
 
 # The terminal

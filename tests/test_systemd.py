@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.standins.restrictions import directives
-from turnleaf.settings import data_folder
+from turnleaf.settings import find_data_folder
 
 SECONDS = 300
 LAMP = "客廳的燈叫做小明"
@@ -63,7 +63,7 @@ def test_a_folder_named_data_at_home_is_not_taken_for_the_memory(home: Path) -> 
     for unit in (SERVER, BOT):
         # For a user's unit %t is $XDG_RUNTIME_DIR.
         place = Path(directives(unit)["WorkingDirectory"].replace("%t", str(home / "run")))
-        assert data_folder(None, {}, place).path != home / "data"
+        assert find_data_folder(None, {}, place).path != home / "data"
 
 
 def test_what_fails_again_and_again_rests_before_the_limit_forgets() -> None:

@@ -63,7 +63,7 @@ def test_a_turn_that_remembers_without_a_model_reads_the_memory_at_most_three_ti
         # Of a file that was replaced a moment ago nobody can tell whether an editor is still at it.
         for wish in ("記住臥室的燈叫做小華", "記住廚房的燈叫做小美"):
             quoting.reply(KEY, wish)
-            while not atomic.is_at_rest(atomic.marks(quoting.memory.location) or (0, 0, 0, 0)):
+            while not atomic.is_at_rest(atomic.read_marks(quoting.memory.location) or (0, 0, 0, 0)):
                 pass
         reads = count_reads(lambda: quoting.reply(KEY, f"記住{LAMP}"))
     # To look, under the lock, and for the prompt; nothing else is read as a whole.

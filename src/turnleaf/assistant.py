@@ -444,7 +444,7 @@ class Assistant:
     def _act_on(self, key: str, message: Message, trust: str) -> list[Queued]:
         """Act on a request in a message of the user; return what is to be learned from it."""
         if message.role != "user":
-            return [Queued(message, _trust(message), _source(message))]
+            return [Queued(message, _find_trust(message), _name_source(message))]
         # Somebody else's words must change no memory, so their requests are only learned from.
         if trust != "user":
             return [Queued(message, trust)]
@@ -534,7 +534,7 @@ class Assistant:
         return self._background.learn_due()
 
     def hand_learning_over(self, start: Callable[[Sequence[str]], bool]) -> None:
-        """Have `start` begin another program, at the end, for what a model is to learn from.
+        """Begin another program with `start`, at the end, for what a model is to learn from.
 
         It is given the conversations to flush, and returns whether it has started one.
         """
@@ -570,13 +570,13 @@ class Assistant:
 
 def _describe(message: Message, trust: str) -> NewMessage:
     """Return a message with its trust: an answer to a stranger is trusted as the stranger."""
-    is_of_others = trust != "user" and _trust(message) != "tool"
-    return NewMessage(message, trust=trust if is_of_others else None, source=_source(message))
+    is_of_others = trust != "user" and _find_trust(message) != "tool"
+    return NewMessage(message, trust=trust if is_of_others else None, source=_name_source(message))
 
 
-def _trust(message: Message) -> str:
+def _find_trust(message: Message) -> str:
     return {"user": "user", "assistant": "assistant"}.get(message.role, "tool")
 
 
-def _source(message: Message) -> str | None:
-    return f"tool:{message.name or 'unknown'}" if _trust(message) == "tool" else None
+def _name_source(message: Message) -> str | None:
+    return f"tool:{message.name or 'unknown'}" if _find_trust(message) == "tool" else None

@@ -102,9 +102,9 @@ class _ContextSearch:
         room = ContextRoom(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
-        others = (hit for hit in shown if not _only_asks(hit))
+        others = (hit for hit in shown if not _is_only_question(hit))
         filled = fill_room(self._with_answers(question, chain(best, others)), room)
-        return fill_room(self._surroundings(question, best), room, filled)
+        return fill_room(self._find_surroundings(question, best), room, filled)
 
     def _search(self, question: str, span: DateRange | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.
@@ -124,7 +124,7 @@ class _ContextSearch:
         What goes on in the same message is no answer, and no reason to leave the question out.
         """
         for hit in hits:
-            if not _only_asks(hit):
+            if not _is_only_question(hit):
                 yield hit
                 yield from self._find_other_parts(question, hit)
                 continue
@@ -142,7 +142,7 @@ class _ContextSearch:
         beside = self.index.around(hit, hit.earlier, hit.later)
         return choose(question, beside, self.known)
 
-    def _surroundings(self, question: str, hits: Sequence[Hit]) -> Iterator[Hit]:
+    def _find_surroundings(self, question: str, hits: Sequence[Hit]) -> Iterator[Hit]:
         """Return what was said right before and after the best hits."""
         for hit in hits:
             if hit.source == "conversations":
@@ -179,5 +179,5 @@ def _is_chatter(hit: Hit) -> bool:
     return hit.source == "conversations" and is_small_talk(hit.text)
 
 
-def _only_asks(hit: Hit) -> bool:
+def _is_only_question(hit: Hit) -> bool:
     return hit.source == "conversations" and is_question(hit.text)

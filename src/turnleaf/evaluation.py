@@ -160,13 +160,13 @@ def judge_ranking(ranked: Sequence[str], gold: Collection[str]) -> Figures:
     return Figures(first_1, first_5, first_10, reciprocal, gain / best, float(not ranked))
 
 
-def mean(figures: Sequence[Figures]) -> Figures:
+def average(figures: Sequence[Figures]) -> Figures:
     """Return the mean of each figure."""
     names = Figures.__dataclass_fields__
     return Figures(**{name: fmean(getattr(one, name) for one in figures) for name in names})
 
 
-def percentile(values: Sequence[float], share: float) -> float:
+def find_percentile(values: Sequence[float], share: float) -> float:
     """Return the value below which that share of the values lies."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 

@@ -27,10 +27,10 @@ from turnleaf.importing import (
     LearningResult,
     is_list_of_facts,
 )
-from turnleaf.store.ambient import random_id
+from turnleaf.store.ambient import make_id
 from turnleaf.store.exports import open_upload
 from turnleaf.store.files import atomic
-from turnleaf.store.files.backup import free_bytes
+from turnleaf.store.files.backup import count_free_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class ImportJobs:
         self._now = now
         self._tell = tell
         self._check_room = check_room
-        self._count_free = count_free or (lambda: free_bytes(stores.folder.path))
+        self._count_free = count_free or (lambda: count_free_bytes(stores.folder.path))
         self._guard = Lock()
         self._job: ImportJob | None = None
         self._thread: Thread | None = None
@@ -137,7 +137,7 @@ class ImportJobs:
             atomic.make_folder(folder)
             # Without a name, so that nothing of it is left after a kill and no back-up reads it.
             file = TemporaryFile(dir=folder)  # noqa: SIM115 - open until the import is over
-            self._job = ImportJob(random_id(), name, dry_run, file)
+            self._job = ImportJob(make_id(), name, dry_run, file)
             return self._job
 
     def write(self, job: ImportJob, part: bytes) -> None:

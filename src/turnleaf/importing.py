@@ -77,7 +77,7 @@ def is_list_of_facts(export: Export) -> bool:
         return False
     if file.suffix != ".json":
         return True
-    first = file.first_item()
+    first = file.read_first_item()
     return is_list_of_memories(first) or choose_json_reader(first, None) is None
 
 
@@ -206,7 +206,7 @@ class Importer:
                 return choose_lines_reader(islice(lines, FIRST_LINES), name)
         if file.suffix != ".json":
             return None
-        return choose_json_reader(file.first_item(), self.now().tzinfo)
+        return choose_json_reader(file.read_first_item(), self.now().tzinfo)
 
     def _take(self, found: Found, time: datetime) -> None:
         if isinstance(found, FoundConversation):

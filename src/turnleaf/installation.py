@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from turnleaf.settings import in_home_assistant
+from turnleaf.settings import is_in_home_assistant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def advise_install(
 
     An environment for one tool is made anew with the extras that it has, and the new one.
     """
-    if in_home_assistant():
+    if is_in_home_assistant():
         return APP
     receipt = _find_receipt(prefix or Path(sys.prefix))
     installer = RECEIPTS[receipt.name] if receipt else _read_installer(site)

@@ -42,7 +42,7 @@ from turnleaf.core.room import LEARNED
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.errors import Conflict, ModelError, TurnleafError, UnreadableAnswer
-from turnleaf.store.ambient import random_id
+from turnleaf.store.ambient import make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -206,7 +206,7 @@ class _RuleDecisions:
     ) -> None:
         used = {one.category for one in self.known if one.category}
         decision = Decision(
-            id=random_id(),
+            id=make_id(),
             action="replace" if target else "add",
             conversation=self.key,
             content=found.content,
@@ -243,7 +243,7 @@ class _RuleDecisions:
             return
         self.made.append(
             Decision(
-                id=random_id(),
+                id=make_id(),
                 action=action,
                 conversation=self.key,
                 quote=mask_secrets(quote, said.queued.message.text),
@@ -444,7 +444,7 @@ class Extraction:
             return []
         # What a person rejected counts as known, or each reading would put it up again.
         pending = [*self.stores.pending.get_all(), *self._find_rejected()]
-        desk = ProposalDesk(batch.key, self.stores.facts.get_all(), pending, self.now(), random_id)
+        desk = ProposalDesk(batch.key, self.stores.facts.get_all(), pending, self.now(), make_id)
         # What is decided and not written yet counts as known, or it would be decided twice.
         for outgoing in self.stores.learning.outbox():
             desk.foresee(outgoing.decision)

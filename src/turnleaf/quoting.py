@@ -34,7 +34,7 @@ from turnleaf.core.search.message_filters import is_question, is_small_talk, say
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
 from turnleaf.core.search.terms import list_terms, parse_query, simplify
 from turnleaf.core.secrets import mask_secrets
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -223,7 +223,7 @@ def _widen(question: Question) -> str:
 
 
 def _quote_message(message: Message) -> Hit:
-    said_on = local_day(message.timestamp) if message.timestamp else None
+    said_on = find_local_day(message.timestamp) if message.timestamp else None
     return replace(_make_hit(message.text, SAID, Path(), 0), date=said_on)
 
 

@@ -226,7 +226,7 @@ class Settings:
         cls, data_dir: str | Path | None = None, environ: Mapping[str, str] = ENVIRONMENT
     ) -> Settings:
         """Read the environment and the data folder's config file."""
-        folder = default_data_dir(environ) if data_dir is None else Path(data_dir)
+        folder = find_data_dir(environ) if data_dir is None else Path(data_dir)
         path = folder / CONFIG_NAME
         return cls.combine(_read_config(path), path, environ)
 
@@ -363,13 +363,13 @@ class DataFolder:
     def memory(self, settings: Settings) -> Path:
         """Return where the live long-term memory is."""
         return (
-            self._configured_path(settings, "memory_location")
+            self._find_configured_path(settings, "memory_location")
             or self.path / "prompts/memory/MEMORY.md"
         )
 
     def conversations(self, settings: Settings) -> Path:
         """Return where the conversations are."""
-        named = self._configured_path(settings, "conversations_location")
+        named = self._find_configured_path(settings, "conversations_location")
         return named or self.path / "conversations/conversations.db"
 
     @property
@@ -425,7 +425,7 @@ class DataFolder:
         """Return the whole folder that a space is a part of."""
         return replace(self, path=self.root or self.path, root=None, space="default")
 
-    def _configured_path(self, settings: Settings, field: str) -> Path | None:
+    def _find_configured_path(self, settings: Settings, field: str) -> Path | None:
         """Return a location that was set; one in the config file is relative to its folder."""
         name = getattr(settings, field)
         # One location cannot be that of several spaces: they would share what they must not.
@@ -447,7 +447,7 @@ def find_setting(name: str) -> Setting:
     return names[name]
 
 
-def data_folder(
+def find_data_folder(
     option: str | Path | None = None,
     environ: Mapping[str, str] = ENVIRONMENT,
     cwd: Path | None = None,
@@ -458,9 +458,9 @@ def data_folder(
     found = [path for path in (here, user) if path.is_dir()]
     if option:
         chosen, why = Path(option), "set by --data-dir"
-    elif named := default_place(environ):
+    elif named := read_default_place(environ):
         chosen, why = Path(named), "set by TURNLEAF_DATA_DIR"
-    elif in_home_assistant(environ):
+    elif is_in_home_assistant(environ):
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
     # Many projects have a folder of this name for something else.
     elif _is_ours(here):
@@ -471,13 +471,13 @@ def data_folder(
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
 
-def beside_database(address: str) -> DataFolder:
+def find_beside_database(address: str) -> DataFolder:
     """Return the folder on this machine for what a database does not keep: the server's token."""
     user = Path(platformdirs.user_data_dir("turnleaf", appauthor=False))
     return DataFolder(user, "the database has all but the server's token", address=address)
 
 
-def default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+def read_default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the folder or address that TURNLEAF_DATA_DIR names, if it does."""
     return environ.get("TURNLEAF_DATA_DIR") or None
 
@@ -530,17 +530,17 @@ def _is_ours(folder: Path) -> bool:
     return not names or not SIGNS.isdisjoint(names)
 
 
-def default_space(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+def read_default_space(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the space that TURNLEAF_SPACE names, if it does."""
     return environ.get("TURNLEAF_SPACE") or None
 
 
-def in_space(folder: DataFolder, space: str | None) -> DataFolder:
+def find_space_folder(folder: DataFolder, space: str | None) -> DataFolder:
     """Return the part of a data folder that a space has, by default that of TURNLEAF_SPACE.
 
     Raise InvalidInput for a name that cannot be a space's.
     """
-    space = (folder.space if folder.root else default_space()) if space is None else space
+    space = (folder.space if folder.root else read_default_space()) if space is None else space
     if space is None or space == folder.space:
         return folder
     if folder.root is not None:
@@ -555,7 +555,7 @@ def in_space(folder: DataFolder, space: str | None) -> DataFolder:
     return folder.of_space(space)
 
 
-def in_home_assistant(environ: Mapping[str, str] = ENVIRONMENT) -> bool:
+def is_in_home_assistant(environ: Mapping[str, str] = ENVIRONMENT) -> bool:
     """Whether this runs as a Home Assistant app."""
     return bool(environ.get("SUPERVISOR_TOKEN"))
 
@@ -582,7 +582,7 @@ def find_keys_path(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
     It is the same place on every system: elsewhere than on Linux, the folder that is usual for
     settings is the one for data, too.
     """
-    if in_home_assistant(environ):
+    if is_in_home_assistant(environ):
         return Path("/data/model-keys/keys.json")  # Nothing else outlives an update of the app.
     return Path(Unix("turnleaf", appauthor=False).user_config_dir) / "keys.json"
 
@@ -619,9 +619,9 @@ def has_slack_app(environ: Mapping[str, str] = ENVIRONMENT) -> bool:
     return {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= environ.keys()
 
 
-def default_data_dir(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
+def find_data_dir(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
     """Return the requirements' own data folder, which a store without an argument uses."""
-    return Path("/data") if in_home_assistant(environ) else Path("data")
+    return Path("/data") if is_in_home_assistant(environ) else Path("data")
 
 
 def _expand_home(path: str | Path) -> Path:

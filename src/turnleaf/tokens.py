@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.ambient import make_id, utc_now
 from turnleaf.store.announcements import ProblemLog
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Tokens:
         The text cannot be found out later. It works to the end of the day `ends`.
         """
         made_at, secret = self._now(), secrets.token_urlsafe(SECRET_BYTES)
-        token_id = random_id()
+        token_id = make_id()
         text = f"{PREFIX}{token_id}_{secret}"
         ends_at = _find_end(ends, made_at)
         token = AccessToken(

@@ -25,7 +25,7 @@ from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.serialization import dumps
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.store.schedules import checked_zone, local_zone
+from turnleaf.store.schedules import find_local_zone, find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,7 +115,7 @@ class MemoryTools:
         if find_spec("mcp") is None or not self.stores.options:
             return []
         turn = self.turn
-        command = [*stdio_command(self.stores)]
+        command = [*make_stdio_command(self.stores)]
         if turn.conversation:
             command += ["--conversation", turn.conversation]
         command += [part for one in turn.saved for part in ("--saved", one)]
@@ -139,7 +139,7 @@ class MemoryTools:
 
     def page(self) -> str:
         """Return the whole memory as it is read by a model that may change it."""
-        form = FactForm(checked_zone(local_zone()), has_ids=True)
+        form = FactForm(find_zone(find_local_zone()), has_ids=True)
         memory = self.stores.facts.view()
         return stamp_page(memory.page, tuple(memory.facts), form)
 
@@ -171,7 +171,7 @@ class MemoryTools:
 
     def save(self, arguments: Arguments) -> Result:
         """Save a fact."""
-        content = _need(arguments, "content")
+        content = _require_argument(arguments, "content")
         return self._save(content, arguments.get("category"), "manage_memory")
 
     def list(self, _: Arguments) -> Result:
@@ -180,7 +180,7 @@ class MemoryTools:
 
     def find(self, arguments: Arguments) -> Result:
         """Return the facts that hold a word."""
-        word = arguments.get("search") or _need(arguments, "content")
+        word = arguments.get("search") or _require_argument(arguments, "content")
         older = [one for one in self.stores.facts.older() if memories.contains(one, word)]
         found = [_describe_fact(memory) for memory in self.stores.facts.search(word)]
         return {"memories": [*found, *({**_describe_fact(one), "older": True} for one in older)]}
@@ -188,10 +188,10 @@ class MemoryTools:
     def update(self, arguments: Arguments) -> Result:
         """Change what a fact says."""
         self._refuse_beside_documents("no fact is changed")
-        memory_id = _need(arguments, "id")
+        memory_id = _require_argument(arguments, "id")
         facts = {fact.id: fact for fact in self.stores.facts.get_all()}
         # Models copy the day and the id of a fact together with its words.
-        content = strip_stamp(_need(arguments, "content"), set(facts))
+        content = strip_stamp(_require_argument(arguments, "content"), set(facts))
         before = facts.get(memory_id)
         if before is None:
             raise _make_unknown(memory_id)
@@ -199,7 +199,7 @@ class MemoryTools:
         if len(content) > len(before.content):
             self.stores.facts.check_room_for(content)
         text = self._mask(content)
-        source = self._source("manage_memory")
+        source = self._make_source("manage_memory")
         memory = self.stores.facts.update(memory_id, text, origin=ORIGIN, source=source)
         if memory is None:
             raise _make_unknown(memory_id)
@@ -209,8 +209,8 @@ class MemoryTools:
     def delete(self, arguments: Arguments) -> Result:
         """Delete a fact."""
         self._refuse_beside_documents("no fact is deleted")
-        memory_id = _need(arguments, "id")
-        source = self._source("manage_memory")
+        memory_id = _require_argument(arguments, "id")
+        source = self._make_source("manage_memory")
         if not self.stores.facts.delete(memory_id, origin=ORIGIN, source=source):
             raise _make_unknown(memory_id)
         self.stores.passages.sync()
@@ -227,7 +227,7 @@ class MemoryTools:
     def add_schedule(self, arguments: Arguments) -> Result:
         """Add a schedule."""
         for key in ("prompt", "timing"):
-            _need(arguments, key)
+            _require_argument(arguments, key)
         given = self._read_schedule(arguments)
         return {
             **_describe_schedule(self.stores.schedules.add(**given)),
@@ -237,7 +237,7 @@ class MemoryTools:
     def list_schedules(self, _: Arguments) -> Result:
         """Return every schedule."""
         known = [_describe_schedule(schedule) for schedule in self.stores.schedules.get_all()]
-        return {"schedules": known, "timezone": local_zone()}
+        return {"schedules": known, "timezone": find_local_zone()}
 
     def update_schedule(self, arguments: Arguments) -> Result:
         """Change what a schedule asks, or when."""
@@ -264,7 +264,7 @@ class MemoryTools:
 
     def schedule_runs(self, arguments: Arguments) -> Result:
         """Return a schedule's newest runs, the last one first."""
-        schedule = _act_on_existing(_need(arguments, "id"), self.stores.schedules.get)
+        schedule = _act_on_existing(_require_argument(arguments, "id"), self.stores.schedules.get)
         newest = reversed(schedule.runs[-SHOWN_RUNS:])
         return {"id": schedule.id, "runs": [self._describe_run(run) for run in newest]}
 
@@ -280,7 +280,7 @@ class MemoryTools:
         return {CHANGEABLE[key]: mask_secrets(text, self.turn.said) for key, text in given.items()}
 
     def _change_schedule(self, arguments: Arguments, act: Callable[[str], Schedule]) -> Result:
-        return _describe_schedule(_act_on_existing(_need(arguments, "id"), act))
+        return _describe_schedule(_act_on_existing(_require_argument(arguments, "id"), act))
 
     def _describe_run(self, run: Run) -> Result:
         record = schedules.run_to_json(run)
@@ -303,7 +303,7 @@ class MemoryTools:
         known = self._find_known(content, facts)
         if known:
             return {**_describe_fact(known), "note": "this is in the memory already"}
-        source = self._source(tool)
+        source = self._make_source(tool)
         # A save may be what the attached text asks for, so it waits for the user.
         if self.turn.documents:
             waiting = self.stores.pending.add(content, heading, origin=ORIGIN, source=source)
@@ -353,7 +353,7 @@ class MemoryTools:
             )
             raise InvalidInput(message)
 
-    def _source(self, tool: str) -> Source:
+    def _make_source(self, tool: str) -> Source:
         turn = self.turn
         if turn.documents:
             return Source(
@@ -400,7 +400,7 @@ CHANGEABLE = {
 """What of a schedule can be given, and what the store calls it."""
 
 
-def stdio_command(stores: Stores) -> Sequence[str]:
+def make_stdio_command(stores: Stores) -> Sequence[str]:
     """Return the command that serves a space's tools over MCP, from wherever it is started.
 
     Without -P a module in the folder where it is started would be taken for one of Python's own.
@@ -428,11 +428,11 @@ def _check_arguments(name: str, arguments: Arguments) -> Arguments:
             message = f"{key} is one of {', '.join(known[key]['enum'])}, not {value!r:.80}"
             raise InvalidInput(message)
     for key in schema["required"]:
-        _need(given, key)
+        _require_argument(given, key)
     return given
 
 
-def _need(arguments: Arguments, key: str) -> str:
+def _require_argument(arguments: Arguments, key: str) -> str:
     value: str | None = arguments.get(key)
     if not value or not value.strip():
         message = f"{key} is missing; give it and try again"

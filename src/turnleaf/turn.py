@@ -49,7 +49,7 @@ from turnleaf.memory_commands import (
 )
 from turnleaf.quoting import QuoteSearch, quote_documents, quote_statements
 from turnleaf.store.erasure import withdraw_replaced
-from turnleaf.store.schedules import checked_zone, local_zone
+from turnleaf.store.schedules import find_local_zone, find_zone
 from turnleaf.tools import MemoryTools, ToolContext
 
 if TYPE_CHECKING:
@@ -510,7 +510,7 @@ class Turn:
             said = self._read_window()
             history = drop_repeated(said, self._text if self._is_again else None)
         else:
-            history = self._history_until(self._asked.after)
+            history = self._read_history_until(self._asked.after)
         silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
         return history, _describe_breaks(history, self._started, silence)
 
@@ -520,7 +520,7 @@ class Turn:
             return conversations.get_history(self._key)
         return [one.message for one in conversations.window(self._key, resumed=True)]
 
-    def _history_until(self, message_id: int) -> Sequence[Message]:
+    def _read_history_until(self, message_id: int) -> Sequence[Message]:
         """Return the window that ends with a message, which something else is to follow."""
         settings = self._own.settings
         limit = settings.conversation_max_turns
@@ -795,7 +795,7 @@ def _describe_time(now: datetime, zone: tzinfo) -> str:
 
 def _find_zone(now: datetime) -> tzinfo:
     """Return the zone of a clock: the machine's by its name, or else whatever offset it has."""
-    named = checked_zone(local_zone())
+    named = find_zone(find_local_zone())
     # The clock may be another one than the machine's, and then its offset is all that is known.
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC

@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.memories import Memory
-from turnleaf.store.files.facts.memory_file import fact_lines
+from turnleaf.store.files.facts.memory_file import find_fact_lines
 
 MOMENT = datetime(2026, 11, 15, tzinfo=UTC)
 LAMP = Memory("lamp", "客廳的燈叫做小明", MOMENT, MOMENT)
@@ -21,7 +21,7 @@ TEA = Memory("tea", "oolong\nin the morning", MOMENT, MOMENT)
 def test_a_fact_of_a_page_stands_where_its_bullet_does(end: str, bom: str) -> None:
     rendered = f"# Memory\n\n{markdown.render(TEA)}\nprose\n\n## 家\n\n{markdown.render(LAMP)}"
     text = bom + rendered.replace("\n", end)
-    assert fact_lines(text, markdown.parse(text, MOMENT)) == {"tea": 3, "lamp": 11}
+    assert find_fact_lines(text, markdown.parse(text, MOMENT)) == {"tea": 3, "lamp": 11}
     assert LAMP.content in text.split(end)[11 - 1]
 
 
@@ -30,7 +30,7 @@ def test_a_fact_in_json_stands_where_its_record_does() -> None:
     for memory in (LAMP, TEA):
         page = jsonfacts.parse(text, MOMENT)
         text = page.apply(page.insert(memory))
-    assert fact_lines(text, jsonfacts.parse(text, MOMENT)) == {"lamp": 2, "tea": 3}
+    assert find_fact_lines(text, jsonfacts.parse(text, MOMENT)) == {"lamp": 2, "tea": 3}
     assert LAMP.content in text.split("\n")[2 - 1]
 
 
@@ -38,4 +38,4 @@ def test_a_fact_in_json_stands_where_its_record_does() -> None:
 def test_a_fact_in_json_of_another_layout_has_no_line(indent: int | None) -> None:
     records = [{"id": "lamp", "content": LAMP.content}, {"id": "tea", "content": TEA.content}]
     text = json.dumps(records, indent=indent, ensure_ascii=False)
-    assert fact_lines(text, jsonfacts.parse(text, MOMENT)) == {}
+    assert find_fact_lines(text, jsonfacts.parse(text, MOMENT)) == {}

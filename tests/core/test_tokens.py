@@ -13,7 +13,7 @@ from tests.growth import grows_with_its_text
 from tests.strategies import AWKWARD, thorough
 from turnleaf.core.messages import Content, Message
 from turnleaf.core.tokens import count_content_chars, count_message_tokens, estimate
-from turnleaf.store.vocabulary import counter
+from turnleaf.store.vocabulary import choose_counter
 
 ENGLISH = """\
 I moved to the new apartment on Saturday, and I still can't find the coffee grinder. Could you
@@ -113,7 +113,7 @@ any_text = st.text(st.characters(), max_size=60) | AWKWARD
 
 
 def ratio(text: str) -> float:
-    return estimate(text) / counter()(text)
+    return estimate(text) / choose_counter()(text)
 
 
 def count_as_one(text: str) -> int:
@@ -267,7 +267,7 @@ def test_the_characters_of_a_content(content: Content, chars: int) -> None:
 
 @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
 def test_a_role_is_one_token(role: str) -> None:
-    assert counter()(role) == 1
+    assert choose_counter()(role) == 1
 
 
 def test_more_text_never_costs_less() -> None:

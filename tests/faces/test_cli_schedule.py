@@ -15,7 +15,7 @@ from tests.faces.conftest import Cli
 from tests.test_scheduling import DEADLINE_SECONDS, Sleeper
 from turnleaf.core.keys import schedule_key
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.schedules import local_zone
+from turnleaf.store.schedules import find_local_zone
 
 PROMPT = "客廳的燈叫什麼？"
 LAMP = "客廳的燈叫做小明"
@@ -71,8 +71,10 @@ def test_what_is_added_is_said_and_listed_in_its_time_zone(cli: Cli) -> None:
 
 
 def test_without_a_zone_it_is_that_of_the_machine(cli: Cli) -> None:
-    assert add(cli, "--when", "every 15m")["timezone"] == local_zone()
-    assert cli("schedule", "add", "--when", "every 15m", PROMPT).out.endswith(f" {local_zone()}\n")
+    assert add(cli, "--when", "every 15m")["timezone"] == find_local_zone()
+    assert cli("schedule", "add", "--when", "every 15m", PROMPT).out.endswith(
+        f" {find_local_zone()}\n"
+    )
 
 
 def test_a_machine_whose_zone_has_no_name_is_asked_for_one(cli: Cli) -> None:

@@ -27,7 +27,7 @@ from tests.faces.forking import fork_python, make_program
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
-from turnleaf.tools import list_specs, stdio_command
+from turnleaf.tools import list_specs, make_stdio_command
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 
@@ -48,7 +48,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 def make_parameters(folder: Path, *options: str, is_new: bool = False) -> StdioServerParameters:
     """Describe a server that is forked, or has a new interpreter if its start matters."""
-    python, *arguments = stdio_command(Stores.open(folder))
+    python, *arguments = make_stdio_command(Stores.open(folder))
     command = python if is_new else make_program(folder)
     return StdioServerParameters(
         command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
@@ -330,7 +330,7 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
         LEAVING,
         json.dumps(requests),
         make_program(tmp_path),
-        *stdio_command(Stores.open(tmp_path))[1:],
+        *make_stdio_command(Stores.open(tmp_path))[1:],
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         # Whoever writes has to wait, so that the call is under way when the client goes.

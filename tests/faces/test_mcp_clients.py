@@ -27,7 +27,7 @@ from tests.standins.messages_api import MessagesApi, tool
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.faces.cli.mcp import CLIENTS, read_address
 from turnleaf.store.contracts import Stores
-from turnleaf.tools import list_specs, stdio_command
+from turnleaf.tools import list_specs, make_stdio_command
 
 PROGRAMS = Path(__file__).parents[2] / ".venv"
 CLAUDE = PROGRAMS / "claude/node_modules/.bin/claude"
@@ -135,7 +135,9 @@ def test_the_official_inspector_lists_calls_and_reads(place: ServedFolder) -> No
 
     token = f"Authorization: Bearer {place.token}"
     http = (place.url, "--transport", "http", "--header", token, "--method")
-    listed = inspect(*stdio_command(Stores.open(place.folder)), "--method", "tools/list")["tools"]
+    listed = inspect(*make_stdio_command(Stores.open(place.folder)), "--method", "tools/list")[
+        "tools"
+    ]
     assert [one["name"] for one in listed] == [spec.name for spec in list_specs()]
     call = ("--tool-name", "append_memory", "--tool-arg", "fact=臥室的燈叫做小華")
     saved = inspect(*http, "tools/call", *call)["structuredContent"]
@@ -151,7 +153,7 @@ def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printe
     assert CLAUDE.exists(), "run scripts/prepare-tests first"
     client = CLIENTS["claude"]
     assert client.by_address is not None
-    place.run("sh", "-c", client.by_command(stdio_command(Stores.open(place.folder))))
+    place.run("sh", "-c", client.by_command(make_stdio_command(Stores.open(place.folder))))
     # The same for a server over HTTP, which has the same name there.
     *_, server = shlex.split(client.by_address(read_address(place.url)))
     over_http = json.dumps({"mcpServers": {"over-http": json.loads(server)}})

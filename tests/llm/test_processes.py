@@ -10,11 +10,12 @@ import sys
 RUNNING = """
 import os, sys
 from tempfile import TemporaryFile
-from turnleaf.llm.claude_cli import running
+from turnleaf.llm.claude_cli import run_program
 
 program = ["/bin/sh", "-c", "sleep 600 & echo $$ $!; wait"]
-with TemporaryFile() as stdin, running(program, stdin, environ=os.environ, seconds=600) as started:
-    print(next(started.lines(600)).decode(), flush=True)
+with TemporaryFile() as stdin, \\
+  run_program(program, stdin, environ=os.environ, seconds=600) as started:
+    print(next(started.read_lines(600)).decode(), flush=True)
     sys.stdin.read()
 """
 SECONDS = 60

@@ -38,7 +38,7 @@ def fill_conversation(messages: list[Message], prompt: str | None = None) -> Con
 
 
 def tokens(messages: list[Message]) -> int:
-    return sum(count_message_tokens(message, vocabulary.counter()) for message in messages)
+    return sum(count_message_tokens(message, vocabulary.choose_counter()) for message in messages)
 
 
 def test_messages_stand_in_the_order_in_which_they_were_added() -> None:

@@ -23,7 +23,7 @@ from turnleaf.core.examination import (
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import StoredFigures
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.daily import DailyLog
@@ -155,10 +155,10 @@ def test_conversations_say_for_how_long_they_are_kept(
 
 def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    said = describe_figures(StoredFigures(40_960, 1, 1_200, noon), local_day)
+    said = describe_figures(StoredFigures(40_960, 1, 1_200, noon), find_local_day)
     assert said == "1 conversation, 1,200 messages, oldest 2026-03-01, 40,960 bytes"
     assert (
-        describe_figures(StoredFigures(0, 0, 0, None), local_day)
+        describe_figures(StoredFigures(0, 0, 0, None), find_local_day)
         == "0 conversations, 0 messages, 0 bytes"
     )
 

@@ -191,13 +191,13 @@ def test_links_are_followed_to_the_file_that_everybody_locks(path: Path) -> None
     (folder / "file.txt").write_bytes(b"x")
     (path.parent / "to-folder").symlink_to(folder)
     path.symlink_to(path.parent / "to-folder" / "file.txt")
-    assert atomic.real(path) == (folder / "file.txt").resolve()
-    assert atomic.real(str(path)) == atomic.real(path)
+    assert atomic.resolve(path) == (folder / "file.txt").resolve()
+    assert atomic.resolve(str(path)) == atomic.resolve(path)
 
 
 def test_a_path_that_no_system_has_is_refused() -> None:
     with pytest.raises(StorageError, match="choose another path"):
-        atomic.real("a\0b")
+        atomic.resolve("a\0b")
 
 
 def test_folders_are_made_and_private(tmp_path: Path) -> None:
@@ -238,8 +238,8 @@ def test_what_cannot_be_read_is_an_error_and_never_empty(path: Path) -> None:
 
 
 def test_the_same_bytes_have_the_same_name(path: Path) -> None:
-    assert atomic.version(b"x") == atomic.version(b"x")
-    assert len({atomic.version(data) for data in (b"x", b"y", b"", None)}) == 4
+    assert atomic.name_version(b"x") == atomic.name_version(b"x")
+    assert len({atomic.name_version(data) for data in (b"x", b"y", b"", None)}) == 4
 
 
 def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
@@ -252,10 +252,10 @@ def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
 
 
 def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:
-    assert atomic.modification_time(path) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert atomic.read_mtime(path) == datetime(1970, 1, 1, tzinfo=UTC)
     path.write_bytes(b"x")
     os.utime(path, (100, 100))
-    assert atomic.modification_time(path).timestamp() == 100
+    assert atomic.read_mtime(path).timestamp() == 100
 
 
 # Appending
@@ -295,11 +295,11 @@ def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
     with atomic.lock(path) as held:
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"new"
-    assert atomic.previous_path(path).read_bytes() == b"old"
+    assert atomic.find_previous(path).read_bytes() == b"old"
     assert list_visible_files(path.parent) == ["file.txt"]
     atomic.drop_previous(path)
     atomic.drop_previous(path)
-    assert not atomic.previous_path(path).exists()
+    assert not atomic.find_previous(path).exists()
 
 
 def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> None:
@@ -309,7 +309,7 @@ def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> Non
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     assert path.read_bytes() == b"new"
-    assert atomic.previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.find_previous(path).read_bytes() == b"edited too late"
 
 
 def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> N
     path.write_bytes(b"saved by somebody else")
     with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"newer", b"new")
-    assert atomic.previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.find_previous(path).read_bytes() == b"edited too late"
 
 
 # Damage

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.strategies import brief
 from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.index.index import Index
-from turnleaf.store.files.index.writing import signature
+from turnleaf.store.files.index.writing import read_signature
 
 WORDS = (
     *(
@@ -161,10 +161,10 @@ def test_changes_within_one_tick_of_the_clock_are_seen(tmp_path: Path) -> None:
 def test_a_file_that_was_changed_just_now_is_not_known_by_its_looks(tmp_path: Path) -> None:
     path = tmp_path / "MEMORY.md"
     # A slow machine may take too long over one of them.
-    looks = {path.write_bytes(b"- tea\n") and signature(str(path)) for _ in range(100)}
+    looks = {path.write_bytes(b"- tea\n") and read_signature(str(path)) for _ in range(100)}
     assert "" in looks
-    assert signature(__file__)
-    assert signature(str(tmp_path / "missing.md")) is None
+    assert read_signature(__file__)
+    assert read_signature(str(tmp_path / "missing.md")) is None
 
 
 def test_an_edit_back_and_forth_changes_no_score(tmp_path: Path) -> None:

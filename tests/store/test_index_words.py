@@ -9,7 +9,7 @@ import pytest
 from tests.scores import require
 from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.index.database import connect
-from turnleaf.store.files.index.index import Index, typical_length
+from turnleaf.store.files.index.index import Index, measure_typical_length
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,10 +65,10 @@ def test_a_passage_too_long_to_be_read_is_found_by_its_last_word(notes: Path) ->
 
 def test_the_typical_length_is_that_of_the_passages() -> None:
     database = connect(None)
-    assert typical_length(database) == 0
+    assert measure_typical_length(database) == 0
     for number, (own, context) in enumerate([("a b c", "d"), ("e " * 300, "")], 1):
         row = (number, own, context)
         database.execute("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", row)
-    assert typical_length(database) == (4 + 300) / 2
+    assert measure_typical_length(database) == (4 + 300) / 2
     database.execute("DELETE FROM words WHERE rowid = 2")
-    assert typical_length(database) == 4
+    assert measure_typical_length(database) == 4

@@ -42,14 +42,14 @@ def journal(tmp_path: Path) -> Journal:
 def test_it_lies_beside_the_memory_file(journal: Journal, tmp_path: Path) -> None:
     assert journal.path == tmp_path / "changes.jsonl"
     assert journal.read() == []
-    assert journal.last() is None
+    assert journal.read_last() is None
 
 
 def test_changes_are_read_in_the_order_in_which_they_were_made(journal: Journal) -> None:
     append(journal, change(1), change(2))
     append(journal, change(3))
     assert [one.n for one in journal.read()] == [1, 2, 3]
-    assert journal.last() == change(3)
+    assert journal.read_last() == change(3)
 
 
 @brief
@@ -60,7 +60,7 @@ def test_any_changes_come_back(tmp_path: Path, changes: list[FileChange]) -> Non
     append(journal, *changes)
     ours = [one for one in changes if one.file == "MEMORY.md"]
     assert journal.read() == ours
-    assert journal.last() == (ours[-1] if ours else None)
+    assert journal.read_last() == (ours[-1] if ours else None)
     lines = journal.path.read_text("utf-8").split("\n")
     assert len(lines) == len(changes) + 1
     assert all(json.loads(line) for line in lines[:-1])
@@ -70,7 +70,7 @@ def test_a_neighbour_s_changes_are_not_ours(journal: Journal, tmp_path: Path) ->
     other = Journal(tmp_path / "other.md")
     append(journal, change(1))
     append(other, change(1, "other.md"))
-    assert journal.last() == change(1)
+    assert journal.read_last() == change(1)
     assert other.read() == [change(1, "other.md")]
 
 
@@ -81,13 +81,13 @@ def test_the_last_of_ours_is_found_behind_many_of_a_neighbour(
     many = [change(n, "other.md", "x" * 1000) for n in range(TAIL_BYTES // 500)]
     append(Journal(tmp_path / "other.md"), *many)
     assert journal.path.stat().st_size > 2 * TAIL_BYTES
-    assert journal.last() == change(1)
+    assert journal.read_last() == change(1)
 
 
 @pytest.mark.parametrize("size", [TAIL_BYTES // 2, TAIL_BYTES, 3 * TAIL_BYTES])
 def test_the_last_is_found_however_long_it_is(journal: Journal, size: int) -> None:
     append(journal, change(1), change(2, content="x" * size))
-    last = journal.last()
+    last = journal.read_last()
     assert last is not None
     assert last.n == 2
 
@@ -123,10 +123,10 @@ def test_what_was_read_once_is_not_parsed_again(journal: Journal) -> None:
     append(journal, change(3))
     assert count_calls(journal.read)["file_changes.from_json"] == 1
     assert count_calls(journal.read)["file_changes.from_json"] == 0
-    journal.last()
+    journal.read_last()
     append(journal, change(4, "other.md"), change(5))
-    assert count_calls(journal.last)["file_changes.from_json"] == 1
-    assert count_calls(journal.last)["file_changes.from_json"] == 0
+    assert count_calls(journal.read_last)["file_changes.from_json"] == 1
+    assert count_calls(journal.read_last)["file_changes.from_json"] == 0
 
 
 @brief
@@ -141,7 +141,7 @@ def test_a_record_that_was_cut_or_rewritten_is_read_as_it_is(
         with journal.hold() as held:
             held.rewrite(kept, lambda _: True)
         assert journal.read() == kept
-        assert journal.last() == (kept[-1] if kept else None)
+        assert journal.read_last() == (kept[-1] if kept else None)
 
 
 @brief
@@ -159,7 +159,7 @@ def test_a_line_of_the_same_length_in_the_place_of_another_is_seen(
             held.append([change(number)])
         kept.append(change(number))
         assert journal.read() == kept
-        assert journal.last() == kept[-1]
+        assert journal.read_last() == kept[-1]
 
 
 def test_what_could_not_be_done_is_taken_back(journal: Journal) -> None:
@@ -168,7 +168,7 @@ def test_what_could_not_be_done_is_taken_back(journal: Journal) -> None:
     with journal.hold() as held:
         held.cut_back(held.append([change(2), change(3)]))
     assert journal.path.read_bytes() == before
-    assert journal.last() == change(1)
+    assert journal.read_last() == change(1)
 
 
 def test_it_is_private(journal: Journal) -> None:
@@ -188,7 +188,7 @@ def test_rewriting_puts_other_changes_in_the_place_of_ours_alone(
     assert journal.read() == [change(2), change(4)]
     assert other.read() == [change(1, "pending.md")]
     append(journal, change(5))
-    assert journal.last() == change(5)
+    assert journal.read_last() == change(5)
 
 
 def test_rewriting_keeps_of_what_cannot_be_read_only_what_is_harmless(journal: Journal) -> None:

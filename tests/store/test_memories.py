@@ -233,13 +233,15 @@ READ = "~.<method 'readall' of '_io.FileIO' objects>"
 
 def wait_for_rest(*paths: Path) -> None:
     """Wait until whoever saves a file would leave other marks."""
-    while not all(found is None or atomic.is_at_rest(found) for found in map(atomic.marks, paths)):
+    while not all(
+        found is None or atomic.is_at_rest(found) for found in map(atomic.read_marks, paths)
+    ):
         pass
 
 
 def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: StoreLocation) -> None:
     store = place.open()
-    around = place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
+    around = (place.path, atomic.find_previous(place.path), place.path.with_name("changes.jsonl"))
     store.add("one")
     wait_for_rest(*around)
     store.add("two")
@@ -273,7 +275,7 @@ def test_one_call_looks_at_the_file_once(place: StoreLocation) -> None:
     # A file that was saved just now is mended by nobody, so what is beside it is not looked at.
     os.utime(place.path, (START.timestamp(), START.timestamp()))
     wait_for_rest(
-        place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
+        place.path, atomic.find_previous(place.path), place.path.with_name("changes.jsonl")
     )
     store.get_all()
     for call in (store.get_all, store.text, store.prompt_text, store.view, store.older):
@@ -741,7 +743,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     store.add("住在台北")
     change_last(store, how)
     page, facts = place.data(), store.get_all()
-    previous = atomic.previous_path(place.path)
+    previous = atomic.find_previous(place.path)
     whole = previous.read_bytes()
     assert whole != page
     for length in sample(range(len(whole)), 60):
@@ -762,7 +764,7 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(
     old, record = page.data(), page.path.with_name("changes.jsonl")
     page.open().add("喝咖啡", "家")
     new, recorded = page.data(), record.read_bytes()
-    previous = atomic.previous_path(page.path)
+    previous = atomic.find_previous(page.path)
     for length in sample(range(len(new) + 1), 60):
         # A store that is open in this process looks after the page meanwhile.
         with atomic.lock(page.path):
@@ -814,7 +816,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: StoreL
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     page.open().get_all()
-    kept = atomic.seen_path(page.path)
+    kept = atomic.find_seen_path(page.path)
     before = kept.stat()
     page.open().get_all()
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -825,7 +827,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: StoreL
 def test_times_that_cannot_be_kept_are_those_of_the_page(page: StoreLocation) -> None:
     store = page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
-    atomic.seen_path(page.path).mkdir()
+    atomic.find_seen_path(page.path).mkdir()
     assert store.get_all()[0].created_at == datetime.fromtimestamp(1_000_000_000, UTC)
 
 

@@ -14,7 +14,7 @@ from turnleaf.core.changes import Source
 from turnleaf.errors import Conflict
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
-from turnleaf.store.files.facts.older import older_path
+from turnleaf.store.files.facts.older import find_older_path
 
 START = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 LONG_AGO = (0, 0)
@@ -26,7 +26,7 @@ class OlderFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.older = older_path(path)
+        self.older = find_older_path(path)
         self.time = START
         self.ids = count(1)
 

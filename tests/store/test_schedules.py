@@ -24,7 +24,7 @@ from turnleaf.core.schedules import (
 )
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.schedules import next_due
+from turnleaf.store.schedules import find_next_due
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，今天有什麼事？"
@@ -83,7 +83,7 @@ def test_what_is_far_behind_is_marked_without_a_walk_through_all_its_times() -> 
 
     def count_calls(schedule: Schedule, after: datetime) -> datetime | None:
         asked.append(after)
-        return next_due(schedule, after)
+        return find_next_due(schedule, after)
 
     schedule = Schedule("s", PROMPT, "* 8-12 * * *", "UTC", START, START, next_due=START)
     now = datetime(2027, 11, 16, 20, tzinfo=UTC)
@@ -258,15 +258,15 @@ def test_through_a_whole_year_each_due_time_is_claimed_once(
     last = datetime(2027, 1, 1, tzinfo=place).astimezone(UTC)
     timing = f"{wall[1]} {wall[0]} * * *"
     schedule = Schedule("s", PROMPT, timing, zone, first, first)
-    schedule = replace(schedule, next_due=next_due(schedule, first))
+    schedule = replace(schedule, next_due=find_next_due(schedule, first))
     now, made = first, []
     while now < last + GRACE:
         now += timedelta(minutes=choice.randrange(1, 100))
         new = Run(str(now), now, "running", holder="one")
-        schedule, run = claim_run(schedule, now, next_due, new)
+        schedule, run = claim_run(schedule, now, find_next_due, new)
         if run:
             made.append(run.due)
-            assert claim_run(schedule, now, next_due, replace(new, id="two"))[1] is None
+            assert claim_run(schedule, now, find_next_due, replace(new, id="two"))[1] is None
             schedule = finish_run(schedule, run, now) or schedule
     days = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     assert [due for due in made if due < last] == [

@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf import Assistant, Message, Stores
 from turnleaf.errors import InvalidInput
-from turnleaf.settings import DataFolder, in_space
+from turnleaf.settings import DataFolder, find_space_folder
 
 LAMP = "客廳的燈叫做小明"
 KEY = "cli:session-1"
@@ -54,10 +54,10 @@ def test_spaces_share_the_settings_and_no_location_that_is_set(tmp_path: Path) -
 
 
 def test_a_space_has_no_spaces(tmp_path: Path) -> None:
-    anna = in_space(DataFolder(tmp_path, "a test"), "anna")
-    assert in_space(anna, None) == in_space(anna, "anna") == anna
+    anna = find_space_folder(DataFolder(tmp_path, "a test"), "anna")
+    assert find_space_folder(anna, None) == find_space_folder(anna, "anna") == anna
     with pytest.raises(InvalidInput, match="no spaces of its own"):
-        in_space(anna, "bob")
+        find_space_folder(anna, "bob")
 
 
 def test_the_environment_names_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

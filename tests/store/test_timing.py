@@ -14,12 +14,12 @@ import pytest
 from turnleaf.core.schedules import Schedule
 from turnleaf.errors import InvalidInput
 from turnleaf.store.schedules import (
-    assumed_zone,
-    checked_timing,
-    in_words,
-    local_zone,
-    next_due,
-    upcoming,
+    assume_zone,
+    check_timing,
+    describe_timing,
+    find_local_zone,
+    find_next_due,
+    list_upcoming,
 )
 
 YEAR = 2026
@@ -36,13 +36,13 @@ CHANGES = [
 
 def schedule(timing: str, zone: str = "UTC", created: datetime | None = None) -> Schedule:
     made = created or datetime(YEAR, 1, 1, tzinfo=UTC)
-    return Schedule("s", "問候", checked_timing(timing, zone), zone, made, made)
+    return Schedule("s", "問候", check_timing(timing, zone), zone, made, made)
 
 
 def times(timing: str, zone: str, first: datetime, last: datetime) -> Iterator[datetime]:
     wanted = schedule(timing, zone)
     moment: datetime | None = first
-    while moment and (moment := next_due(wanted, moment)) and moment < last:
+    while moment and (moment := find_next_due(wanted, moment)) and moment < last:
         yield moment
 
 
@@ -88,7 +88,7 @@ def test_an_interval_goes_by_the_time_that_passed(zone: str) -> None:
     wanted = schedule("every 6h", zone, created)
     moment, count = created, 0
     while moment < created + timedelta(days=365):
-        due = next_due(wanted, moment)
+        due = find_next_due(wanted, moment)
         assert due == moment + timedelta(hours=6)
         moment, count = due, count + 1
     assert count == 365 * 4
@@ -117,15 +117,15 @@ def test_a_day_of_the_month_or_of_the_week_suffices_where_both_are_given() -> No
 
 
 def test_the_end_of_february_comes_in_leap_years() -> None:
-    due = next_due(schedule("0 0 29 2 *"), datetime(YEAR, 3, 1, tzinfo=UTC))
+    due = find_next_due(schedule("0 0 29 2 *"), datetime(YEAR, 3, 1, tzinfo=UTC))
     assert due == datetime(2028, 2, 29, tzinfo=UTC)
 
 
 def test_one_moment_comes_once_in_its_zone() -> None:
     wanted = schedule("2026-12-24 18:00", "Asia/Taipei")
-    due = next_due(wanted, datetime(YEAR, 12, 1, tzinfo=UTC))
+    due = find_next_due(wanted, datetime(YEAR, 12, 1, tzinfo=UTC))
     assert due == datetime(YEAR, 12, 24, 10, tzinfo=UTC)
-    assert next_due(wanted, due) is None
+    assert find_next_due(wanted, due) is None
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_one_moment_comes_once_in_its_zone() -> None:
     ],
 )
 def test_a_timing_is_kept_as_it_is_meant(timing: str, kept: str) -> None:
-    assert checked_timing(timing, "UTC") == kept
+    assert check_timing(timing, "UTC") == kept
 
 
 @pytest.mark.parametrize(
@@ -153,13 +153,13 @@ def test_a_timing_is_kept_as_it_is_meant(timing: str, kept: str) -> None:
 )  # fmt: skip
 def test_what_is_no_time_is_refused_with_examples_of_one(timing: str) -> None:
     with pytest.raises(InvalidInput, match="write it as"):
-        checked_timing(timing, "UTC")
+        check_timing(timing, "UTC")
 
 
 @pytest.mark.parametrize("zone", ["", "Taipei", "../etc/passwd", "/etc/localtime", "Asia/臺北"])
 def test_what_is_no_zone_is_refused_with_an_example_of_one(zone: str) -> None:
     with pytest.raises(InvalidInput, match="Asia/Taipei"):
-        checked_timing("0 9 * * *", zone)
+        check_timing("0 9 * * *", zone)
 
 
 @pytest.mark.parametrize(("zone", "month", "day"), CHANGES)
@@ -178,13 +178,13 @@ def test_what_comes_every_hour_comes_whenever_the_clock_shows_its_minute(
 @pytest.mark.parametrize("timing", ["every 2 months", "every 5 mice", "every 1 y", "every 3 hello"])
 def test_an_interval_in_something_else_is_not_taken_for_minutes(timing: str) -> None:
     with pytest.raises(InvalidInput, match="every 15m"):
-        checked_timing(timing, "UTC")
+        check_timing(timing, "UTC")
 
 
 @pytest.mark.parametrize("timing", ["9999-12-31 23:59", "0001-01-01", "3000-01-01 09:00"])
 def test_a_moment_that_no_file_could_hold_is_refused(timing: str) -> None:
     with pytest.raises(InvalidInput, match="too far away"):
-        checked_timing(timing, "America/New_York")
+        check_timing(timing, "America/New_York")
 
 
 @pytest.mark.parametrize(
@@ -200,23 +200,25 @@ def test_a_moment_that_no_file_could_hold_is_refused(timing: str) -> None:
     ],
 )
 def test_a_timing_is_said_in_words_where_that_is_easy(timing: str, words: str) -> None:
-    assert in_words(timing, "Asia/Taipei") == words
+    assert describe_timing(timing, "Asia/Taipei") == words
 
 
 def test_a_moment_in_a_zone_that_somebody_spoilt_is_given_as_it_is() -> None:
-    assert in_words("2026-12-24T18:00", "Mars/Olympus") == "2026-12-24T18:00"
+    assert describe_timing("2026-12-24T18:00", "Mars/Olympus") == "2026-12-24T18:00"
 
 
 @pytest.mark.parametrize(("timing", "hours"), [("every hour", 1), ("Every Day", 24)])
 def test_an_interval_of_one_needs_no_number(timing: str, hours: int) -> None:
     created = datetime(YEAR, 3, 1, 8, 7, tzinfo=UTC)
-    assert next_due(schedule(timing, "UTC", created), created) == created + timedelta(hours=hours)
+    assert find_next_due(schedule(timing, "UTC", created), created) == created + timedelta(
+        hours=hours
+    )
 
 
 def test_a_moment_goes_by_the_clock_on_the_wall_of_its_zone_unless_an_offset_was_typed() -> None:
     now = datetime(YEAR, 12, 1, tzinfo=UTC)
     wall, fixed = schedule("2026-12-24 18:00"), schedule("2026-12-24T18:00+08:00")
-    found = [next_due(replace(one, zone="Europe/Vienna"), now) for one in (wall, fixed)]
+    found = [find_next_due(replace(one, zone="Europe/Vienna"), now) for one in (wall, fixed)]
     assert found == [datetime(YEAR, 12, 24, hour, tzinfo=UTC) for hour in (17, 10)]
 
 
@@ -225,7 +227,7 @@ def test_a_moment_goes_by_the_clock_on_the_wall_of_its_zone_unless_an_offset_was
 )
 def test_a_timing_that_goes_on_and_on_is_refused_and_not_repeated(timing: str) -> None:
     with pytest.raises(InvalidInput, match="too long for a time; write it as") as refused:
-        checked_timing(timing, "UTC")
+        check_timing(timing, "UTC")
     assert len(str(refused.value)) < 250
 
 
@@ -241,15 +243,15 @@ def _posix_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("_posix_clock")
 def test_a_machine_whose_clock_goes_by_no_known_zone_is_not_taken_for_another() -> None:
     with pytest.raises(InvalidInput, match="name a time zone"):
-        assumed_zone()
+        assume_zone()
 
 
 def test_the_zone_of_the_machine_is_meant_where_none_is_given() -> None:
-    assert assumed_zone() == local_zone()
+    assert assume_zone() == find_local_zone()
 
 
 def test_the_next_times_are_told_before_a_schedule_is_made() -> None:
     now = datetime(YEAR, 12, 23, tzinfo=UTC)
-    found = upcoming("0 18 * * *", "Asia/Taipei", now, 2)
+    found = list_upcoming("0 18 * * *", "Asia/Taipei", now, 2)
     assert found == [datetime(YEAR, 12, day, 10, tzinfo=UTC) for day in (23, 24)]
-    assert len(upcoming("2026-12-24 18:00", "Asia/Taipei", now, 5)) == 1
+    assert len(list_upcoming("2026-12-24 18:00", "Asia/Taipei", now, 5)) == 1

@@ -25,7 +25,7 @@ from turnleaf.errors import StorageError
 from turnleaf.settings import DataFolder
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.sources import Files, MemoryPages
-from turnleaf.store.files.watcher import SHARED, FileAnnouncements, Watcher, any_remote
+from turnleaf.store.files.watcher import SHARED, FileAnnouncements, Watcher, is_any_remote
 
 DEADLINE_SECONDS = 60.0
 NOTES, MARK = "notes", "mark"
@@ -393,11 +393,11 @@ MOUNTS = r"""
     ],
 )
 def test_folders_where_other_machines_write_are_known(folder: str, *, is_remote: bool) -> None:
-    assert any_remote([Path("/"), Path(folder)], MOUNTS) == is_remote
+    assert is_any_remote([Path("/"), Path(folder)], MOUNTS) == is_remote
 
 
 def test_without_a_list_of_mounts_no_folder_is_remote() -> None:
-    assert not any_remote([Path("/home/us/net")], "")
+    assert not is_any_remote([Path("/home/us/net")], "")
 
 
 # What is repaired.

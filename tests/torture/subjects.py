@@ -18,7 +18,7 @@ from turnleaf.store.files.conversations.takeover import take_over_older
 from turnleaf.store.files.daily import DailyLog
 from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.memory_file import MemoryFile
-from turnleaf.store.files.facts.older import older_path
+from turnleaf.store.files.facts.older import find_older_path
 
 LOGGER = "turnleaf"
 TODAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -153,7 +153,7 @@ class Moves(Memories):
 
     def list_texts(self) -> list[str]:
         """All that is there, and each fact in one of the two files alone."""
-        older = MemoryFile(older_path(self.store.location), utc_now)
+        older = MemoryFile(find_older_path(self.store.location), utc_now)
         left = older.page().facts if older.path.exists() else ()
         return super().list_texts() + [fact.memory.content for fact in left]
 

@@ -19,7 +19,7 @@ from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
 from turnleaf.faces.http.access import parse_host
 from turnleaf.faces.http.models import parse_origin
-from turnleaf.settings import KEYS, SETTINGS, check_value, default_data_dir, in_home_assistant
+from turnleaf.settings import KEYS, SETTINGS, check_value, find_data_dir, is_in_home_assistant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -184,11 +184,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def main() -> int:
     """Run the app, and return its exit code."""
-    if not in_home_assistant():
+    if not is_in_home_assistant():
         complain("this runs only in Home Assistant; elsewhere run turnleaf serve")
         return 1
     try:
-        options = read_options(default_data_dir() / "options.json")
+        options = read_options(find_data_dir() / "options.json")
         environ = {**os.environ, **make_variables(options)}
     except SettingsError as error:
         complain(str(error))

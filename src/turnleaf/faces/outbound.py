@@ -18,7 +18,7 @@ def deliveries(settings: Settings) -> dict[str, Deliver]:
     """Return what delivers results, by kind; packages are loaded only if set up and installed."""
     if not settings.slack_bot_token or find_spec("slack_sdk") is None:
         return {}
-    return {"slack": import_module("turnleaf.faces.slack.answers").to_slack(settings)}
+    return {"slack": import_module("turnleaf.faces.slack.answers").make_delivery(settings)}
 
 
 def redact(problem: str, assistant: Assistant) -> str:

@@ -45,17 +45,17 @@ def find_window(model: str) -> int:
     return _OLDER_WINDOW if model.startswith(_SMALLER) else _WINDOW
 
 
-def path() -> str:
+def get_path() -> str:
     """Return where requests go, below the address."""
     return "/v1/messages"
 
 
-def headers(api_key: str | None) -> dict[str, str]:
+def make_headers(api_key: str | None) -> dict[str, str]:
     """Return the headers that let a request in."""
     return {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
 
 
-def body(model: str, request: WireRequest) -> dict[str, Any]:
+def make_body(model: str, request: WireRequest) -> dict[str, Any]:
     """Return a request as the server takes it."""
     is_older = model.startswith(_OLDER)
     is_enforced = request.schema is not None and request.json_format == "json_schema"
@@ -75,33 +75,33 @@ def body(model: str, request: WireRequest) -> dict[str, Any]:
         found["system"] = [{"type": "text", "text": system, **cached}]
     if request.tools:
         found["tools"] = [
-            _tool(one.name, one.description, dict(one.parameters)) for one in request.tools
+            _make_tool(one.name, one.description, dict(one.parameters)) for one in request.tools
         ]
     if is_enforced:
         found |= _enforce(dict(request.schema or {}), is_older=is_older)
     return found
 
 
-def _tool(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _make_tool(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "description": description, "input_schema": schema}
 
 
 def _enforce(schema: dict[str, Any], *, is_older: bool) -> dict[str, Any]:
     """Ask the server to enforce the schema; an older model gives the answer as a tool's input."""
     if is_older:
-        tool = _tool("answer", "Give the answer.", schema)
+        tool = _make_tool("answer", "Give the answer.", schema)
         return {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
-def messages(parts: Sequence[Part]) -> list[WireMessage]:
+def make_messages(parts: Sequence[Part]) -> list[WireMessage]:
     """Return a conversation as the server takes it."""
     # The results of several tools have to be in one message.
     grouped = groupby(parts, lambda part: part.role)
-    return [{"role": role, "content": [_block(part) for part in group]} for role, group in grouped]
+    return [{"role": role, "content": [_wrap(part) for part in group]} for role, group in grouped]
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _wrap(part: Part) -> dict[str, Any]:
     match part:
         case SaidText(text=text):
             return {"type": "text", "text": text}
@@ -109,16 +109,16 @@ def _block(part: Part) -> dict[str, Any]:
             arguments = part.read_arguments() or {}
             return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
         case Returned(id=call_id, text=text):
-            return _result(call_id, text)
+            return _make_result(call_id, text)
 
 
-def _result(call_id: str, text: str) -> dict[str, Any]:
+def _make_result(call_id: str, text: str) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call_id, "content": text}
 
 
-def results(results: Sequence[ToolResult]) -> list[WireMessage]:
+def make_results(results: Sequence[ToolResult]) -> list[WireMessage]:
     """Return the results of tools as the server takes them."""
-    return [{"role": "user", "content": [_result(one.id, one.result) for one in results]}]
+    return [{"role": "user", "content": [_make_result(one.id, one.result) for one in results]}]
 
 
 def read(events: Iterator[dict[str, Any]]) -> Iterator[str | Response]:
@@ -196,11 +196,11 @@ class _AnthropicAnswer:
             if block.get("type") != "text" or block["text"].strip()
         ]
         return Response(
-            {"role": "assistant", "content": content}, "".join(texts), calls, self._ending(), None,
-            sum(self._count(name) for name in _INPUT), self._count("output_tokens"),
+            {"role": "assistant", "content": content}, "".join(texts), calls, self._find_ending(),
+            None, sum(self._count(name) for name in _INPUT), self._count("output_tokens"),
         )  # fmt: skip
 
-    def _ending(self) -> Ending | None:
+    def _find_ending(self) -> Ending | None:
         return _ENDINGS.get(self.stop_reason, "done") if self.stop_reason else None
 
     def _count(self, name: str) -> int:

@@ -36,7 +36,7 @@ from turnleaf.core.model_providers import PROVIDERS, check_key, check_url
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
 from turnleaf.llm.anthropic_wire import find_window
-from turnleaf.llm.http_calls import CallFailure, Line, brief, explain, make_opener
+from turnleaf.llm.http_calls import CallFailure, Line, explain, make_opener, shorten_to_line
 from turnleaf.llm.wire import (
     LADDER,
     Called,
@@ -100,7 +100,7 @@ class ServedModel:
     def ask_window(self) -> int | None:
         """Ask the server, and assume a small one where it does not say; None if it is silent."""
         with suppress(OSError, HTTPException):
-            return next(filter(None, self._answers()), self.assumed_window)
+            return next(filter(None, self._read_answers()), self.assumed_window)
         return None
 
     @property
@@ -112,7 +112,7 @@ class ServedModel:
     def _is_plain_http(self) -> bool:
         return self.url.startswith("http://")
 
-    def _answers(self) -> Iterator[int | None]:
+    def _read_answers(self) -> Iterator[int | None]:
         yield self._read_model_list()
         # Who serves models to the public runs none of these.
         if self._is_plain_http:
@@ -124,39 +124,39 @@ class ServedModel:
             yield self._read_ollama_settings(root)
 
     def _read_model_list(self) -> int | None:
-        for entry in _entries(self._read(f"{self.url}/models"), "data"):
+        for entry in _list_entries(self._read(f"{self.url}/models"), "data"):
             if entry.get("id") == self.model:
-                return next(filter(None, (_tokens(entry.get(name)) for name in _LISTED_AS)), None)
+                return next(filter(None, (_count(entry.get(name)) for name in _LISTED_AS)), None)
         return None
 
     def _read_ollama_loaded(self, root: str) -> int | None:
         # Ollama adds the tag that a name without one stands for.
         names = {self.model, f"{self.model}:latest"}
-        for entry in _entries(self._read(f"{root}/api/ps"), "models"):
+        for entry in _list_entries(self._read(f"{root}/api/ps"), "models"):
             if names & {entry.get("name"), entry.get("model")}:
-                return _tokens(entry.get("context_length"))
+                return _count(entry.get("context_length"))
         return None
 
     def _read_ollama_settings(self, root: str) -> int | None:
         shown = self._read(f"{root}/api/show", {"model": self.model})
-        if found := _NUM_CTX.search(str(_at(shown, "parameters"))):
+        if found := _NUM_CTX.search(str(_dig(shown, "parameters"))):
             return int(found[1]) or None
-        info = _at(shown, "model_info")
+        info = _dig(shown, "model_info")
         if not isinstance(info, dict):
             return None
-        longest = (_tokens(info[name]) for name in info if name.endswith(".context_length"))
+        longest = (_count(info[name]) for name in info if name.endswith(".context_length"))
         # Ollama gives a model less than it could take. A prompt that is too long loses its
         # beginning, which is the memory, without an error.
         return min([_OLLAMA_DEFAULT_TOKENS, *filter(None, longest)])
 
     def _read_lm_studio_loaded(self, root: str) -> int | None:
-        for entry in _entries(self._read(f"{root}/api/v0/models"), "data"):
+        for entry in _list_entries(self._read(f"{root}/api/v0/models"), "data"):
             if entry.get("id") == self.model:
-                return _tokens(entry.get("loaded_context_length"))
+                return _count(entry.get("loaded_context_length"))
         return None
 
     def _read_llama_cpp_props(self, root: str) -> int | None:
-        return _tokens(_at(self._read(f"{root}/props"), "default_generation_settings", "n_ctx"))
+        return _count(_dig(self._read(f"{root}/props"), "default_generation_settings", "n_ctx"))
 
     def _read(self, url: str, question: dict[str, str] | None = None) -> object:
         """Return the JSON at an address; None where there is none."""
@@ -173,18 +173,18 @@ class ServedModel:
         return None
 
 
-def _at(answer: object, *path: str) -> object:
+def _dig(answer: object, *path: str) -> object:
     for name in path:
         answer = answer.get(name) if isinstance(answer, dict) else None
     return answer
 
 
-def _entries(answer: object, name: str) -> list[dict[str, Any]]:
-    found = _at(answer, name)
+def _list_entries(answer: object, name: str) -> list[dict[str, Any]]:
+    found = _dig(answer, name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _tokens(value: object) -> int | None:
+def _count(value: object) -> int | None:
     # A bool is an int in Python.
     if not isinstance(value, int) or isinstance(value, bool):
         return None
@@ -202,12 +202,12 @@ def answer(
     endpoint: Endpoint, line: Line, prompt: Prompt, tools: Toolbox | None
 ) -> Iterator[Event]:
     """Answer a prompt, round after round for as long as the model asks for tools."""
-    with _explaining(endpoint):
-        yield from _rounds(_Asking(endpoint, line), prompt, tools)
+    with _explain_failures(endpoint):
+        yield from _run_rounds(_Asking(endpoint, line), prompt, tools)
 
 
-def _rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[Event]:
-    messages = asking.wire.messages(list_parts(prompt.messages))
+def _run_rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[Event]:
+    messages = asking.wire.make_messages(list_parts(prompt.messages))
     specs = tools.specs if tools else ()
     has_text, output_tokens = False, 0
     for _ in range(_MAX_ROUNDS):
@@ -233,7 +233,7 @@ def _rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[
             yield event
             if isinstance(event, ToolResult):
                 results.append(event)
-        messages += [response.message, *asking.wire.results(results)]
+        messages += [response.message, *asking.wire.make_results(results)]
     raise ModelError(
         f"{asking.who} asked for tools {_MAX_ROUNDS} times without coming to an answer; ask again"
         " in other words"
@@ -274,8 +274,8 @@ def ask_for_json(
     """
     system, text = map(drop_surrogates, question)
     asking = _Asking(endpoint, line)
-    messages = asking.wire.messages([SaidText("user", text)])
-    with _explaining(endpoint):
+    messages = asking.wire.make_messages([SaidText("user", text)])
+    with _explain_failures(endpoint):
         for json_format in formats:
             request = WireRequest(system, messages, (), schema, json_format)
             found = asking.ask_json(request, is_last=json_format == formats[-1])
@@ -290,7 +290,7 @@ def holds_json(answer: str) -> bool:
 
 
 @contextmanager
-def _explaining(endpoint: Endpoint) -> Iterator[None]:
+def _explain_failures(endpoint: Endpoint) -> Iterator[None]:
     """Turn every failure into an error that says what to do, and shows no key."""
     try:
         yield
@@ -342,9 +342,9 @@ class _Asking:
 
     def _post(self, request: WireRequest) -> Generator[dict[str, Any]]:
         endpoint = self._endpoint
-        url = f"{endpoint.url}{self.wire.path()}"
-        body = self.wire.body(endpoint.model, request)
-        return self._line.post(url, self.wire.headers(endpoint.api_key), body)
+        url = f"{endpoint.url}{self.wire.get_path()}"
+        body = self.wire.make_body(endpoint.model, request)
+        return self._line.post(url, self.wire.make_headers(endpoint.api_key), body)
 
     def ask_json(self, request: WireRequest, *, is_last: bool) -> str | None:
         """Return the answer; None where another format should be tried: this one is not taken.
@@ -368,7 +368,7 @@ class _Asking:
         if response.ending is None:
             raise ModelError(f"{self.who} broke off its answer; try again", kind="broken-off")
         if response.ending == "refused":
-            because = f" ({brief(response.refusal)})" if response.refusal else ""
+            because = f" ({shorten_to_line(response.refusal)})" if response.refusal else ""
             raise ModelError(f"{self.who} refused to answer{because}; ask in other words")
         if is_empty and response.ending == "length":
             raise ModelError(
@@ -530,7 +530,7 @@ def _iterate_on_thread(
     thread = Thread(target=_run, args=(make, line, queue), daemon=True, name="turnleaf-model")
     thread.start()
     try:
-        while (piece := _next(queue)) is not None:
+        while (piece := _take_next(queue)) is not None:
             if isinstance(piece, BaseException):
                 raise piece
             yield piece[0]
@@ -540,7 +540,7 @@ def _iterate_on_thread(
             thread.join()
 
 
-def _next(
+def _take_next(
     queue: SimpleQueue[tuple[T] | BaseException | None],
 ) -> tuple[T | Silence] | BaseException | None:
     try:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ClaudeCli",
     "Running",
-    "nameless_file",
-    "running",
+    "open_nameless_file",
+    "run_program",
 ]
 
 
@@ -55,14 +55,14 @@ class Running:
         self._stderr = stderr
         self._deadline = time.monotonic() + seconds
 
-    def lines(self, silence_seconds: float) -> Iterator[bytes | None]:
+    def read_lines(self, silence_seconds: float) -> Iterator[bytes | None]:
         """Return what it prints, line by line; at the deadline there is a TimeoutError.
 
         None is a silence of that long. A line that is longer than any that makes sense is cut
         off, and is the last.
         """
         held: list[bytes] = []
-        for piece in self._pieces(silence_seconds):
+        for piece in self._read_pieces(silence_seconds):
             if piece is None:
                 yield None
                 continue
@@ -76,14 +76,14 @@ class Running:
                 break
         yield b"".join(held)
 
-    def exit_code(self) -> int | None:
+    def wait_for_exit(self) -> int | None:
         """Return the code with which it ends, or nothing when it should have ended and lingers."""
         try:
             return self._process.wait(_GRACE_SECONDS)
         except TimeoutExpired:
             return None
 
-    def complaint(self) -> str:
+    def read_complaint(self) -> str:
         """Return the last lines of its standard error, as one."""
         size = self._stderr.seek(0, os.SEEK_END)
         # A program may complain for megabytes, and its last words tell why it ended.
@@ -92,8 +92,8 @@ class Running:
         said = [" ".join(line.split()) for line in lines]
         return " / ".join(list(filter(None, said))[-_COMPLAINT_LINES:])
 
-    def _pieces(self, silence_seconds: float) -> Iterator[bytes | None]:
-        assert self._process.stdout is not None  # noqa: S101 - `running` asks for a pipe
+    def _read_pieces(self, silence_seconds: float) -> Iterator[bytes | None]:
+        assert self._process.stdout is not None  # noqa: S101 - `run_program` asks for a pipe
         output = self._process.stdout.fileno()
         with DefaultSelector() as selector:
             selector.register(output, EVENT_READ)
@@ -110,7 +110,7 @@ class Running:
 
 
 @contextmanager
-def running(
+def run_program(
     command: Sequence[str],
     stdin: IO[bytes],
     *,
@@ -144,7 +144,7 @@ def running(
 
 
 @contextmanager
-def nameless_file(text: str) -> Iterator[IO[bytes]]:
+def open_nameless_file(text: str) -> Iterator[IO[bytes]]:
     """Keep a text in a file that only we, and whoever we give it to, can open."""
     with TemporaryFile() as file:
         file.write(text.encode("utf-8", "replace"))
@@ -170,11 +170,11 @@ def _guard_group(group: int) -> Iterator[None]:
 
 def _end(process: Popen[bytes]) -> None:
     try:
-        _signal(process, signal.SIGTERM)
+        _send_signal(process, signal.SIGTERM)
         _await_end(process)
     finally:
         # Also when somebody presses Ctrl-C again and does not want to wait.
-        _signal(process, signal.SIGKILL)
+        _send_signal(process, signal.SIGKILL)
         _await_end(process)
 
 
@@ -184,7 +184,7 @@ def _await_end(process: Popen[bytes]) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
-def _signal(process: Popen[bytes], number: int) -> None:
+def _send_signal(process: Popen[bytes], number: int) -> None:
     # A group whose last process has just ended is denied on some systems, and unknown on others.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
@@ -254,10 +254,10 @@ class ClaudeCli:
         """Answer, piece by piece; closing the iterator ends the program and its tools."""
         turn = _Turn()
         with _count(turn, "answer"):
-            yield from self._run(turn, prompt.instructions, prompt.text, _tool_arguments(tools))
+            yield from self._run(turn, prompt.instructions, prompt.text, _list_options(tools))
             if not turn.has_text:
                 raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
-        yield turn.usage()
+        yield turn.read_usage()
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""
@@ -278,7 +278,7 @@ class ClaudeCli:
             try:
                 yield from _listen(turn, program)
             except TimeoutError:
-                raise ModelError(self._too_late(turn)) from None
+                raise ModelError(self._describe_timeout(turn)) from None
             _check(turn, program)
 
     def _start(self, stack: ExitStack, system: str, text: str, arguments: Sequence[str]) -> Running:
@@ -286,10 +286,10 @@ class ClaudeCli:
         try:
             # As files: arguments are in the list of processes, which everybody on the machine can
             # read.
-            said = stack.enter_context(nameless_file(_harmless(text)))
-            told = stack.enter_context(nameless_file(_refuse_nul(system)))
+            said = stack.enter_context(open_nameless_file(_make_harmless(text)))
+            told = stack.enter_context(open_nameless_file(_refuse_nul(system)))
             told_at = ["--system-prompt-file", f"/dev/fd/{told.fileno()}"]
-            program = running(
+            program = run_program(
                 [self._program, *_ARGUMENTS, *model, *told_at, *arguments],
                 said,
                 environ={**self._environ, **_SWITCHES},
@@ -308,8 +308,8 @@ class ClaudeCli:
                 f" `{self._program} --version` to see why, or {_RECALL}"
             ) from None
 
-    def _too_late(self, turn: _Turn) -> str:
-        waiting = f" (it waits because of: {_words(turn.fault)})" if turn.fault else ""
+    def _describe_timeout(self, turn: _Turn) -> str:
+        waiting = f" (it waits because of: {_format_fault(turn.fault)})" if turn.fault else ""
         return (
             f"claude did not answer within {self._timeout_seconds:g} s{waiting}; try again, or give"
             " it longer with CLAUDE_TIMEOUT_MS"
@@ -321,7 +321,7 @@ def _count(turn: _Turn, purpose: str) -> Iterator[None]:
     """Count a run of the program, and the tokens that it speaks of."""
     with metrics.count_call("claude-cli", purpose):
         yield
-        used = turn.usage()
+        used = turn.read_usage()
         metrics.count_tokens(
             "claude-cli", purpose, taken=used.input_tokens, given=used.output_tokens
         )
@@ -352,9 +352,9 @@ class _Turn:
         if isinstance(message, dict):
             yield from self._take(message)
 
-    def usage(self) -> Usage:
+    def read_usage(self) -> Usage:
         """Return how full the context of the model that answered is."""
-        match self._of_result("modelUsage"):
+        match self._look_up("modelUsage"):
             case dict(models) if models:
                 used = models.get(self._model) or next(iter(models.values()))
                 return Usage(
@@ -365,41 +365,41 @@ class _Turn:
 
     def answer_json(self) -> str:
         """Return the JSON that was asked for, or what was said instead of it."""
-        answer = self._of_result("structured_output")
+        answer = self._look_up("structured_output")
         if answer is not None:
             return json.dumps(answer, ensure_ascii=False)
-        return str(self._of_result("result") or "")
+        return str(self._look_up("result") or "")
 
-    def error_text(self) -> str:
+    def find_error_text(self) -> str:
         """Return its own words for what went wrong."""
-        errors = self._of_result("errors")
+        errors = self._look_up("errors")
         listed = " / ".join(map(str, errors)) if isinstance(errors, list) else ""
-        return _line(str(self._of_result("result") or listed or self._of_result("subtype")))
+        return _cut_line(str(self._look_up("result") or listed or self._look_up("subtype")))
 
     def is_refusal(self) -> bool:
         """Whether the model would not answer this."""
-        return bool(self._of_result("stop_reason") == "refusal")
+        return bool(self._look_up("stop_reason") == "refusal")
 
     def _take(self, message: dict[str, Any]) -> Iterator[Event]:
         match message:
             case {"type": "system"}:
                 self._note(message)
             case {"type": "stream_event", "event": event}:
-                yield from self._piece(event)
+                yield from self._read_piece(event)
             # The program makes up this message itself, to tell of an error.
             case {"type": "assistant", "message": {"model": "<synthetic>"}}:
                 self.fault = str(message.get("error") or self.fault)
             case {"type": "assistant", "message": {"content": list(blocks)}}:
                 self._count(message["message"])
                 for block in blocks:
-                    yield from self._whole(block)
+                    yield from self._read_block(block)
             case {"type": "user", "message": {"content": list(blocks)}}:
-                yield from self._results(blocks)
+                yield from self._read_results(blocks)
             case {"type": "result"}:
                 self.result = message
-                yield from self._rest(message)
+                yield from self._read_rest(message)
 
-    def _of_result(self, name: str) -> object:
+    def _look_up(self, name: str) -> object:
         return (self.result or {}).get(name)
 
     def _note(self, message: dict[str, Any]) -> None:
@@ -410,27 +410,27 @@ class _Turn:
                 self._model = str(message.get("model"))
                 _check_servers(message.get("mcp_servers"))
 
-    def _piece(self, event: object) -> Iterator[Event]:
+    def _read_piece(self, event: object) -> Iterator[Event]:
         match event:
             case {"type": "content_block_start"}:
                 self._block = ""
             case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}:
-                yield from self._text(str(text))
+                yield from self._add_text(str(text))
 
-    def _whole(self, block: object) -> Iterator[Event]:
+    def _read_block(self, block: object) -> Iterator[Event]:
         """Take a block that is complete; most or all of its text has come in pieces."""
         match block:
             case {"type": "text", "text": str(text)}:
                 # An answer that was begun anew is another paragraph, not the rest of the first.
                 if not text.startswith(self._block):
                     self._block = ""
-                yield from self._text(text.removeprefix(self._block))
+                yield from self._add_text(text.removeprefix(self._block))
                 self._block = ""
             case {"type": "tool_use", "id": str(call), "name": str(name), "input": dict(given)}:
                 self._names[call] = name.removeprefix(_PREFIX)
                 yield ToolCall(call, self._names[call], given)
 
-    def _text(self, piece: str) -> Iterator[Event]:
+    def _add_text(self, piece: str) -> Iterator[Event]:
         if piece:
             # What is said before and after a tool is used are two paragraphs.
             gap = "\n\n" if self.has_text and not self._block else ""
@@ -438,15 +438,15 @@ class _Turn:
             self.has_text = True
             yield Text(gap + piece)
 
-    def _rest(self, result: dict[str, Any]) -> Iterator[Event]:
+    def _read_rest(self, result: dict[str, Any]) -> Iterator[Event]:
         if not result.get("is_error") and not self.has_text:
-            yield from self._text(str(result.get("result") or ""))
+            yield from self._add_text(str(result.get("result") or ""))
 
-    def _results(self, blocks: list[object]) -> Iterator[Event]:
+    def _read_results(self, blocks: list[object]) -> Iterator[Event]:
         for block in blocks:
             match block:
                 case {"type": "tool_result", "tool_use_id": str(call), "content": content}:
-                    yield ToolResult(call, self._names.get(call, ""), _plain(content))
+                    yield ToolResult(call, self._names.get(call, ""), _read_result_text(content))
 
     def _count(self, message: dict[str, Any]) -> None:
         usage = message.get("usage")
@@ -466,7 +466,7 @@ def _check_servers(servers: object) -> None:
 
 
 def _listen(turn: _Turn, program: Running) -> Iterator[Event]:
-    for line in program.lines(SILENCE_SECONDS):
+    for line in program.read_lines(SILENCE_SECONDS):
         yield from [Silence()] if line is None else turn.hear(line)
         # The answer is whole; whoever waits for it need not wait for the program to end.
         if turn.result is not None:
@@ -475,11 +475,11 @@ def _listen(turn: _Turn, program: Running) -> Iterator[Event]:
 
 def _check(turn: _Turn, program: Running) -> None:
     """Raise what happened, unless there is a result that is no error and it ended well."""
-    code = program.exit_code()
+    code = program.wait_for_exit()
     if turn.result is not None and turn.result.get("is_error"):
         raise ModelError(_explain(turn))
     if turn.result is None or code:
-        raise ModelError(_describe_failure(turn, code, program.complaint()))
+        raise ModelError(_describe_failure(turn, code, program.read_complaint()))
 
 
 def _explain(turn: _Turn) -> str:
@@ -500,22 +500,22 @@ def _explain(turn: _Turn) -> str:
         case _:
             happened = "answered with an error"
             advice = "run `claude --print hello` to see whether it works by itself"
-    return f"claude {happened} ({turn.error_text()}); {advice}"
+    return f"claude {happened} ({turn.find_error_text()}); {advice}"
 
 
 def _describe_failure(turn: _Turn, code: int | None, complaint: str) -> str:
     """Return how the program went wrong without telling us in its own way."""
     advice = "run `claude update`, and `claude --print hello` to see whether it works by itself"
-    detail = f": {_line(complaint)}" if complaint else ""
+    detail = f": {_cut_line(complaint)}" if complaint else ""
     if turn.noise and not complaint:
-        noise = _line(turn.noise.decode("utf-8", "replace"))
+        noise = _cut_line(turn.noise.decode("utf-8", "replace"))
         return f"claude printed something that is not JSON ({noise}); {advice}"
     if code is not None and code < 0:
         return f"claude was ended by signal {-code}{detail}; {advice}"
     return f"claude ended without a good answer (exit code {code}){detail}; {advice}"
 
 
-def _tool_arguments(tools: Toolbox | None) -> list[str]:
+def _list_options(tools: Toolbox | None) -> list[str]:
     if tools is None or not tools.command:
         return []
     command, *arguments = tools.command
@@ -531,23 +531,23 @@ def _refuse_nul(text: str) -> str:
     return text
 
 
-def _harmless(text: str) -> str:
+def _make_harmless(text: str) -> str:
     """Keep a message that begins with a slash from being a command to the program."""
     return f"\n{_refuse_nul(text)}" if text.startswith("/") else _refuse_nul(text)
 
 
-def _plain(content: object) -> str:
+def _read_result_text(content: object) -> str:
     """Return the text of a tool's result, which comes as a text or as blocks."""
     if isinstance(content, list):
         return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
     return str(content)
 
 
-def _words(fault: str) -> str:
+def _format_fault(fault: str) -> str:
     return fault.replace("_", " ")
 
 
-def _line(text: str) -> str:
+def _cut_line(text: str) -> str:
     """Return the beginning of a text on one line."""
     printable = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"

@@ -64,7 +64,7 @@ class EndpointEmbedder:
         batches = (prepared[at : at + _BATCH] for at in range(0, len(prepared), _BATCH))
         vectors = [vector for batch in batches for vector in self._embed_batch(batch)]
         if len(set(map(len, vectors))) > 1:
-            raise self._nonsense("vectors of different dimensions")
+            raise self._make_error("vectors of different dimensions")
         return vectors
 
     def _embed_batch(self, texts: list[str]) -> list[bytes]:
@@ -74,14 +74,14 @@ class EndpointEmbedder:
             entries = json.loads(answer)["data"]
             found = {entry["index"]: entry["embedding"] for entry in entries}
         except (ValueError, TypeError, LookupError, RecursionError):
-            raise self._nonsense("something that is not a list of embeddings") from None
+            raise self._make_error("something that is not a list of embeddings") from None
         # Vectors in another order would belong to other texts, and nobody would notice.
         if len(entries) != len(texts) or found.keys() != set(range(len(texts))):
-            raise self._nonsense(f"{len(entries)} vectors for {len(texts)} texts")
+            raise self._make_error(f"{len(entries)} vectors for {len(texts)} texts")
         try:
             return [pack(found[index]) for index in range(len(texts))]
         except (TypeError, ValueError, OverflowError):
-            raise self._nonsense("a vector that is zero or not made of finite numbers") from None
+            raise self._make_error("a vector that is zero or not made of finite numbers") from None
 
     def _ask(self, body: bytes, *, is_query: bool) -> bytes:
         timeout = min(self._timeout, _QUERY_SECONDS) if is_query else self._timeout
@@ -107,9 +107,9 @@ class EndpointEmbedder:
             with make_opener(self._url).open(request, timeout=timeout) as response:
                 after = response.headers.get("Retry-After")
                 data = self._read(response, timeout)
-                return _Reply(response.status, data, self._seconds(after))
+                return _Reply(response.status, data, self._read_seconds(after))
         except (OSError, HTTPException) as fault:
-            return _Reply(_NO_ANSWER, _reason(fault).encode())
+            return _Reply(_NO_ANSWER, _find_reason(fault).encode())
 
     def _read(self, response: Any, timeout: float) -> bytes:  # noqa: ANN401 - as urllib says
         # The timeout of a socket is for each read: an answer that trickles would never end.
@@ -118,7 +118,7 @@ class EndpointEmbedder:
         while piece := response.read1(65536):
             data += piece
             if len(data) > _MAX_ANSWER_BYTES:
-                raise self._nonsense(f"more than {_MAX_ANSWER_BYTES // 1024**2} MB")
+                raise self._make_error(f"more than {_MAX_ANSWER_BYTES // 1024**2} MB")
             if self._clock() > deadline:
                 raise TimeoutError("its answer took too long")
         # A connection that ends early looks like the end of an answer.
@@ -134,7 +134,7 @@ class EndpointEmbedder:
         wait = pause if reply.wait is None else reply.wait
         return wait if wait <= _MAX_PAUSE_SECONDS else None
 
-    def _seconds(self, after: str | None) -> float | None:
+    def _read_seconds(self, after: str | None) -> float | None:
         """Read a Retry-After, which is a number of seconds or a date."""
         if after is None:
             return None
@@ -149,7 +149,7 @@ class EndpointEmbedder:
         """Return what an answer without vectors means, and what to do."""
         match reply.status:
             case 0:
-                happened = f"cannot be reached ({self._detail(reply)})"
+                happened = f"cannot be reached ({self._read_detail(reply)})"
                 advice = "start it, or unset EMBEDDINGS_URL"
             case 401 | 403:
                 happened = f"does not let us in ({reply.status})"
@@ -168,11 +168,11 @@ class EndpointEmbedder:
                 happened = f"sends us elsewhere ({status}), where your texts are not sent"
                 advice = "set EMBEDDINGS_URL to where it is"
             case status:
-                happened = f"answered {status} ({self._detail(reply)})"
+                happened = f"answered {status} ({self._read_detail(reply)})"
                 advice = "look at its log, and check EMBEDDINGS_URL and EMBEDDINGS_MODEL"
         return f"{self._url} {happened}; {advice}"
 
-    def _detail(self, reply: _Reply) -> str:
+    def _read_detail(self, reply: _Reply) -> str:
         """Return the beginning of what the server says, on one line and without the key."""
         text = reply.data.decode("utf-8", "replace")
         if self._api_key:
@@ -181,7 +181,7 @@ class EndpointEmbedder:
         printable = "".join(char if char.isprintable() else " " for char in text)
         return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"
 
-    def _nonsense(self, what: str) -> EmbeddingError:
+    def _make_error(self, what: str) -> EmbeddingError:
         return EmbeddingError(
             f"{self._url} answered with {what}; check that {self._model!r} is a model for"
             " embeddings and EMBEDDINGS_URL such as http://localhost:11434/v1"
@@ -197,7 +197,7 @@ class _Reply:
     wait: float | None = None
 
 
-def _reason(fault: BaseException) -> str:
+def _find_reason(fault: BaseException) -> str:
     """Return why nothing came back, in the words of the system where it has some."""
     cause = getattr(fault, "reason", fault)
     return str(getattr(cause, "strerror", None) or cause)

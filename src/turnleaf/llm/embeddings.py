@@ -45,7 +45,7 @@ def find_embedder(settings: Settings) -> Embedder | None:
     if not settings.embeddings:
         return None
     if settings.embeddings_url:
-        return _endpoint(settings, settings.embeddings_url)
+        return _open_endpoint(settings, settings.embeddings_url)
     return LocalEmbedder() if find_spec(ENCODER) else None
 
 
@@ -96,7 +96,7 @@ class LocalEmbedder:
         return [vector.tobytes() for vector in vectors.astype("<f4")]
 
 
-def _endpoint(settings: Settings, url: str) -> Embedder:
+def _open_endpoint(settings: Settings, url: str) -> Embedder:
     if not settings.embeddings_model:
         raise SettingsError(
             "EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not; set EMBEDDINGS_MODEL to the name"
@@ -151,7 +151,7 @@ def find_search_fault(settings: Settings) -> str | None:
 
 def use_settings(passages: _TakesEmbedder, settings: Settings) -> None:
     """Search with the model and the weights that the settings name."""
-    passages.use_embedder(find_embedder(settings), weights(settings))
+    passages.use_embedder(find_embedder(settings), read_weights(settings))
 
 
 def load_embedder(settings: Settings) -> None:
@@ -161,6 +161,6 @@ def load_embedder(settings: Settings) -> None:
         embedder.embed([""])
 
 
-def weights(settings: Settings) -> Weights:
+def read_weights(settings: Settings) -> Weights:
     """Return what meaning and words count."""
     return Weights.of(settings.search_vector_weight, settings.search_bm25_weight)

@@ -146,18 +146,18 @@ def explain(failure: CallFailure, endpoint: Endpoint) -> str:
     said = failure.detail.replace(key, "…") if key else failure.detail
     status = f"{failure.status}: " if failure.status else ""
     happened = "; ".join(_EXPLANATIONS[failure.kind]).format(
-        detail=status + brief(said),
+        detail=status + shorten_to_line(said),
         model=endpoint.model,
         variable=endpoint.variable,
         seconds=f"{endpoint.timeout_seconds:g} s",
         wait=f", and asks to wait {asked:.0f} s" if asked else "",
-        other_model=_other_model(endpoint),
-        reach=_how_to_reach(endpoint),
+        other_model=_suggest_model(endpoint),
+        reach=_explain_how_to_reach(endpoint),
     )
     return f"{endpoint.url} {happened}"
 
 
-def _other_model(endpoint: Endpoint) -> str:
+def _suggest_model(endpoint: Endpoint) -> str:
     if endpoint.provider.name == "ollama":
         return f"run `ollama pull {endpoint.model}`, or set TURNLEAF_MODEL to a model that is there"
     return (
@@ -166,7 +166,7 @@ def _other_model(endpoint: Endpoint) -> str:
     )
 
 
-def _how_to_reach(endpoint: Endpoint) -> str:
+def _explain_how_to_reach(endpoint: Endpoint) -> str:
     if endpoint.provider.name == "ollama":
         return "start Ollama with `ollama serve`, or set TURNLEAF_MODEL to another model"
     return "check the network, and TURNLEAF_MODEL_URL if you use it"
@@ -180,10 +180,10 @@ def find_reason(error: BaseException) -> str:
         return str(getattr(seen, "verify_message", "") or seen.reason or seen)
     if isinstance(seen, OSError) and seen.errno:
         return os.strerror(seen.errno) if seen.errno > 0 else str(seen.strerror)
-    return brief(str(seen)) or type(seen).__name__
+    return shorten_to_line(str(seen)) or type(seen).__name__
 
 
-def brief(text: str) -> str:
+def shorten_to_line(text: str) -> str:
     """Return the beginning of a text on one line."""
     printable = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(printable.split())[:_MAX_DETAIL_CHARS]

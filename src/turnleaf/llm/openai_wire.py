@@ -20,17 +20,17 @@ _THINKS, _HAS_THOUGHT = "<think>", "</think>"
 _SERVER_FAULT = 500
 
 
-def path() -> str:
+def get_path() -> str:
     """Return where requests go, below the address."""
     return "/chat/completions"
 
 
-def headers(api_key: str | None) -> dict[str, str]:
+def make_headers(api_key: str | None) -> dict[str, str]:
     """Return the headers that let a request in."""
     return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
 
-def body(model: str, request: WireRequest) -> dict[str, Any]:
+def make_body(model: str, request: WireRequest) -> dict[str, Any]:
     """Return a request as the server takes it."""
     system = request.system
     if request.schema is not None and request.json_format != "json_schema":
@@ -69,22 +69,22 @@ def _find_format(request: WireRequest) -> dict[str, Any] | None:
     return {"type": "json_schema", "json_schema": enforced}
 
 
-def messages(parts: Sequence[Part]) -> list[WireMessage]:
+def make_messages(parts: Sequence[Part]) -> list[WireMessage]:
     """Return a conversation as the server takes it."""
     found: list[WireMessage] = []
     for role, group in groupby(parts, lambda part: part.role):
         one_side = list(group)
-        found += [_join_assistant(one_side)] if role == "assistant" else map(_user, one_side)
+        found += [_join_assistant(one_side)] if role == "assistant" else map(_make_input, one_side)
     return found
 
 
 def _join_assistant(parts: Sequence[Part]) -> WireMessage:
     texts = [part.text for part in parts if isinstance(part, SaidText)]
     calls = [_describe_call(part) for part in parts if isinstance(part, Called)]
-    return _assistant("\n\n".join(texts), calls)
+    return _make_answer("\n\n".join(texts), calls)
 
 
-def _assistant(text: str, calls: Sequence[dict[str, Any]]) -> WireMessage:
+def _make_answer(text: str, calls: Sequence[dict[str, Any]]) -> WireMessage:
     with_calls = {"tool_calls": calls} if calls else {}
     return {"role": "assistant", "content": text or None, **with_calls}
 
@@ -94,13 +94,13 @@ def _describe_call(call: Called) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _user(part: Part) -> WireMessage:
+def _make_input(part: Part) -> WireMessage:
     if isinstance(part, Returned):
         return {"role": "tool", "tool_call_id": part.id, "content": part.text}
     return {"role": "user", "content": part.text if isinstance(part, SaidText) else ""}
 
 
-def results(results: Sequence[ToolResult]) -> list[WireMessage]:
+def make_results(results: Sequence[ToolResult]) -> list[WireMessage]:
     """Return the results of tools as the server takes them."""
     return [{"role": "tool", "tool_call_id": one.id, "content": one.result} for one in results]
 
@@ -218,11 +218,12 @@ class _OpenAIAnswer:
         reasoning = "".join(self.reasoning)
         thought = {"reasoning_content": reasoning} if reasoning else {}
         return Response(
-            _assistant(text, described) | thought, text, tuple(calls), self._ending(refusal),
-            refusal or None, self._count("prompt_tokens"), self._count("completion_tokens"),
+            _make_answer(text, described) | thought, text, tuple(calls),
+            self._find_ending(refusal), refusal or None,
+            self._count("prompt_tokens"), self._count("completion_tokens"),
         )  # fmt: skip
 
-    def _ending(self, refusal: str) -> Ending | None:
+    def _find_ending(self, refusal: str) -> Ending | None:
         if refusal or self.finish_reason == "content_filter":
             return "refused"
         if self.finish_reason is None:

@@ -45,7 +45,7 @@ class RecallModel:
         words = choose_words(prompt.question, "recall", earlier=earlier)
         # The first that has an answer counts: a greeting is not searched for, and a new statement
         # is noted before older ones that it replaces are quoted.
-        ways = (_chat, _list_all, _acknowledge, _quote, _decline)
+        ways = (_answer_small_talk, _list_all, _acknowledge, _quote, _decline)
         yield Text(next(filter(None, (answer(prompt, words) for answer in ways))))
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
@@ -54,7 +54,7 @@ class RecallModel:
         raise ModelError(message)
 
 
-def _chat(prompt: Prompt, words: Mapping[str, str]) -> str:
+def _answer_small_talk(prompt: Prompt, words: Mapping[str, str]) -> str:
     """Answer a greeting, thanks, or a question about what can be asked here."""
     plain = simplify(prompt.question)
     kind = next((one for one in TALK if find_pattern("recall", one).search(plain)), None)

@@ -114,19 +114,19 @@ class WireRequest:
 class Wire(Protocol):
     """How one kind of server is spoken to."""
 
-    def path(self) -> str:
+    def get_path(self) -> str:
         """Return where requests go, below the address."""
 
-    def headers(self, api_key: str | None) -> dict[str, str]:
+    def make_headers(self, api_key: str | None) -> dict[str, str]:
         """Return the headers that let a request in."""
 
-    def body(self, model: str, request: WireRequest) -> dict[str, Any]:
+    def make_body(self, model: str, request: WireRequest) -> dict[str, Any]:
         """Return a request as the server takes it."""
 
-    def messages(self, parts: Sequence[Part]) -> list[WireMessage]:
+    def make_messages(self, parts: Sequence[Part]) -> list[WireMessage]:
         """Return a conversation as the server takes it."""
 
-    def results(self, results: Sequence[ToolResult]) -> list[WireMessage]:
+    def make_results(self, results: Sequence[ToolResult]) -> list[WireMessage]:
         """Return the results of tools as the server takes them."""
 
     def read(self, events: Iterator[dict[str, Any]]) -> Iterator[str | Response]:
@@ -143,14 +143,14 @@ def list_parts(messages: Sequence[Message]) -> list[Part]:
     # both.
     answered = {message.tool_call_id for message in messages if message.role == "tool"}
     open_calls: set[str] = set()
-    parts = [part for message in messages for part in _parts_of(message, open_calls, answered)]
+    parts = [part for message in messages for part in _read_parts(message, open_calls, answered)]
     # The history of a host may begin with an answer, which servers refuse.
     if parts and parts[0].role == "assistant":
         parts.insert(0, SaidText("user", _EARLIER))
     return parts
 
 
-def _parts_of(message: Message, calls: set[str], answered: set[str | None]) -> Iterator[Part]:
+def _read_parts(message: Message, calls: set[str], answered: set[str | None]) -> Iterator[Part]:
     """Yield what a message consists of; `calls` are those that wait for their results."""
     text = drop_surrogates(message.text)
     if message.role == "tool":

@@ -19,12 +19,12 @@ def local_now() -> datetime:
     return datetime.now().astimezone()
 
 
-def local_day(moment: datetime) -> str:
+def find_local_day(moment: datetime) -> str:
     """Return the day on which something was said, where this program runs."""
     return moment.astimezone().date().isoformat()
 
 
-def random_id() -> str:
+def make_id() -> str:
     """Make an id that is short enough to type and never spells a word."""
     number = secrets.randbits(64)
     letters = []

@@ -455,7 +455,7 @@ class Facts(Examined, Protocol):
         Both are of one and the same text.
         """
 
-    def known_ids(self) -> set[str]:
+    def list_known_ids(self) -> set[str]:
         """Return the id of every fact that there is or ever was: here, older, or on record."""
 
     def update(
@@ -689,7 +689,7 @@ class Schedules(Examined, Protocol):
         a place that is none ("log", "slack:CHANNEL", "file:NAME.md"), and when there are 200. A
         name and a timing are kept on one line, a prompt without the white space around it. Lone
         surrogates of a result or an error become question marks. Without a zone it is that of the
-        machine (`store.schedules.assumed_zone`).
+        machine (`store.schedules.assume_zone`).
         """
 
     def get_all(self) -> list[Schedule]:

@@ -92,7 +92,7 @@ class ExportFile:
                 message = f"{self.name} is not whole JSON ({error}); it was read up to there"
                 raise CorruptFile(message) from error
 
-    def first_item(self) -> Any:  # noqa: ANN401 - whatever somebody else wrote
+    def read_first_item(self) -> Any:  # noqa: ANN401 - whatever somebody else wrote
         """Return the first of them; None where there is none, or no JSON."""
         with closing(self.items()) as items, suppress(CorruptFile):
             return next(items, None)
@@ -127,7 +127,7 @@ def open_export(path: Path) -> Iterator[Export]:
         yield Export(str(path), _list_folder(path))
         return
     with path.open("rb") as file:
-        time = atomic.modification_time(path)
+        time = atomic.read_mtime(path)
         with open_upload(file, str(path), time) as export:
             yield export
 
@@ -171,16 +171,14 @@ def _list_folder(folder: Path) -> list[ExportFile]:
 
 def _make_entry(folder: Path, path: Path) -> ExportFile:
     name = path.relative_to(folder).as_posix()
-    return ExportFile(
-        name, path.stat().st_size, atomic.modification_time(path), lambda: path.open("rb")
-    )
+    return ExportFile(name, path.stat().st_size, atomic.read_mtime(path), lambda: path.open("rb"))
 
 
 def _list_archive(name: str, archive: zipfile.ZipFile) -> list[ExportFile]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     _check_archive(name, entries)
     return [
-        ExportFile(entry.filename, entry.file_size, _date(entry), _opener(archive, entry))
+        ExportFile(entry.filename, entry.file_size, _read_date(entry), _make_opener(archive, entry))
         for entry in sorted(entries, key=lambda entry: entry.filename)
         if not any(map(_HIDDEN.fullmatch, PurePosixPath(entry.filename).parts))
     ]
@@ -202,11 +200,11 @@ def _check_archive(name: str, entries: list[zipfile.ZipInfo]) -> None:
     raise InvalidInput(message)
 
 
-def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+def _make_opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
     return lambda: archive.open(entry)
 
 
-def _date(entry: zipfile.ZipInfo) -> datetime:
+def _read_date(entry: zipfile.ZipInfo) -> datetime:
     try:
         return datetime(*entry.date_time, tzinfo=UTC)
     except ValueError:

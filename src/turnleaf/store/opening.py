@@ -10,10 +10,10 @@ from turnleaf.errors import InvalidInput
 from turnleaf.installation import advise_install
 from turnleaf.settings import (
     DataFolder,
-    beside_database,
-    data_folder,
-    default_place,
-    in_space,
+    find_beside_database,
+    find_data_folder,
+    find_space_folder,
+    read_default_place,
 )
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files.config import ConfigFile
@@ -107,11 +107,13 @@ def find_folder(
     version has no backend for.
     """
     if isinstance(where, DataFolder):
-        return in_space(where, space)
-    address = _find_address(where or default_place())
+        return find_space_folder(where, space)
+    address = _find_address(where or read_default_place())
     if address and where:
         address = _find_whole(address)
-    return in_space(beside_database(address) if address else data_folder(where), space)
+    return find_space_folder(
+        find_beside_database(address) if address else find_data_folder(where), space
+    )
 
 
 def _find_whole(given: str) -> str:
@@ -119,7 +121,7 @@ def _find_whole(given: str) -> str:
 
     One that a program passes on to another as an option is without the password.
     """
-    known = default_place() or ""
+    known = read_default_place() or ""
     with suppress(InvalidInput):
         if _find_address(known) and load_database("connecting").read_address(known).shown == given:
             return known

@@ -104,7 +104,7 @@ class PassageSource(Protocol):
     def holds(self, number: int, term: str) -> bool:
         """Whether a passage itself holds a term."""
 
-    def typical_length(self) -> float:
+    def measure_typical_length(self) -> float:
         """Return how many terms a passage has on average, with those around it."""
 
     def read_hits(self, numbers: Sequence[int]) -> Mapping[int, tuple[Hit, bytes]]:
@@ -142,7 +142,7 @@ def find_candidates(source: PassageSource, asked: Asked) -> Candidates:
     wanted = asked.query.terms if asked.by_words else ()
     frequencies = {**dict.fromkeys(wanted, 0), **(source.count_holding(wanted) if wanted else {})}
     chosen = choose_affordable(asked.query, frequencies) if frequencies else []
-    found = _by_words(source, chosen) if chosen else []
+    found = _match_words(source, chosen) if chosen else []
     cosine: Mapping[int, float] = {}
     unrelated = asked.unrelated
     if asked.vector and unrelated:
@@ -158,7 +158,7 @@ def rank_candidates(source: PassageSource, found: Candidates, weights: Weights) 
     names = source.read_names(found.numbers)
     words = find_held(source, found.numbers, found.weights)
     order = [
-        ranking.rank(number, words.get(number), _meaning(found, number), weights)
+        ranking.rank(number, words.get(number), _score_meaning(found, number), weights)
         for number in names
     ]
     # Messages that their conversation no longer shows come last.
@@ -194,7 +194,7 @@ def choose_hits(
                 continue
             below = 0
             said.add(fingerprint)
-            chosen.append(_add_scores(hit, one, _nearness(one, found, floors)))
+            chosen.append(_add_scores(hit, one, _measure_nearness(one, found, floors)))
             if len(chosen) == limit:
                 return chosen
         if below >= HOPELESS:
@@ -228,7 +228,7 @@ def _keep_nearest(near: Near, found: Collection[int]) -> dict[int, float]:
     return {number: cosine for number, cosine in near.by_passage.items() if number in chosen}
 
 
-def _nearness(one: Ranked, found: Candidates, floors: Floors) -> float | None:
+def _measure_nearness(one: Ranked, found: Candidates, floors: Floors) -> float | None:
     """Return by how much a passage exceeds the cosine where meaning begins, if it has one."""
     cosine = found.cosine.get(one.id)
     return None if cosine is None else cosine - floors.meaning
@@ -245,7 +245,7 @@ def _add_scores(hit: Hit, one: Ranked, nearness: float | None) -> Hit:
     )
 
 
-def _by_words(source: PassageSource, chosen: Sequence[str]) -> list[int]:
+def _match_words(source: PassageSource, chosen: Sequence[str]) -> list[int]:
     """Return the best matches; what repeats one of them only where there are few.
 
     Which of equal ones are among them must not depend on the order they were taken in.
@@ -289,7 +289,7 @@ def _is_relevant(one: Ranked, hit: Hit, found: Candidates, floors: Floors) -> bo
     return (one.words or 0.0) >= floors.words
 
 
-def _meaning(found: Candidates, number: int) -> float | None:
+def _score_meaning(found: Candidates, number: int) -> float | None:
     cosine = found.cosine.get(number)
     if cosine is None or found.unrelated is None:
         return None
@@ -316,11 +316,11 @@ def find_held(
         return {}
     texts = source.read_texts(numbers)
     beside = _read_beside(source, texts)
-    typical = source.typical_length()
-    own = {one.number: _own_terms(source, one, weights) for one in texts}
+    typical = source.measure_typical_length()
+    own = {one.number: _find_own_terms(source, one, weights) for one in texts}
     shares = {
         one.number: ranking.score_by_words(
-            weights, own[one.number], _terms_around(one, beside), typical
+            weights, own[one.number], _find_around(one, beside), typical
         )
         for one in texts
     }
@@ -331,20 +331,20 @@ def find_held(
     }
 
 
-def _terms_of(text: str) -> Sequence[str]:
+def _find_terms(text: str) -> Sequence[str]:
     """Return the terms of a text; the same messages are candidates again and again."""
     return _terms_of_short(text) if len(text) <= SHORT_CHARS else list_terms(text)
 
 
-def _own_terms(source: PassageSource, one: SearchedText, asked: Collection[str]) -> list[str]:
+def _find_own_terms(source: PassageSource, one: SearchedText, asked: Collection[str]) -> list[str]:
     """Return the terms of a passage with its day and speaker."""
     own = (
-        [*_terms_of(one.text)]
+        [*_find_terms(one.text)]
         if len(one.text) <= LONG_CHARS
         else [term for term in asked if source.holds(one.number, term)]
     )
     name = Passage(one.text, 0, speaker=one.speaker).name
-    added = (*terms_of_day(one.day or ""), *_terms_of(name))
+    added = (*terms_of_day(one.day or ""), *_find_terms(name))
     return own + [term for term in added if term in asked and term not in own]
 
 
@@ -356,19 +356,19 @@ def _read_beside(source: PassageSource, texts: Sequence[SearchedText]) -> dict[i
     return known | {one.number: one.text for one in others}
 
 
-def _terms_around(one: SearchedText, beside: Mapping[int | None, str]) -> list[str]:
+def _find_around(one: SearchedText, beside: Mapping[int | None, str]) -> list[str]:
     """Return the nearest terms of what stands around a passage, as they are indexed."""
-    around = [*_terms_of(one.heading or "")[:CONTEXT_TERMS]]
-    around += _terms_of(_last_part(beside.get(one.before, "")))[-CONTEXT_TERMS:]
-    around += _terms_of(_first_part(beside.get(one.after, "")))[:CONTEXT_TERMS]
+    around = [*_find_terms(one.heading or "")[:CONTEXT_TERMS]]
+    around += _find_terms(_cut_last_part(beside.get(one.before, "")))[-CONTEXT_TERMS:]
+    around += _find_terms(_cut_first_part(beside.get(one.after, "")))[:CONTEXT_TERMS]
     return around
 
 
-def _last_part(text: str) -> str:
+def _cut_last_part(text: str) -> str:
     return text if len(text) <= SHORT_CHARS else text[-CONTEXT_CHARS:]
 
 
-def _first_part(text: str) -> str:
+def _cut_first_part(text: str) -> str:
     return text if len(text) <= SHORT_CHARS else text[:CONTEXT_CHARS]
 
 

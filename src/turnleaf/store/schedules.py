@@ -25,7 +25,7 @@ from turnleaf.core.memories import check_text, make_unique_id
 from turnleaf.core.schedules import Run, Schedule, check_deliver
 from turnleaf.core.serialization import to_millisecond, to_text
 from turnleaf.errors import Conflict, InvalidInput, NotFound
-from turnleaf.store.ambient import random_id
+from turnleaf.store.ambient import make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -60,24 +60,24 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{1,2}:\d{2}.*)?")
 _ONE_DIGIT = re.compile(r"(?<=[T ])(?=\d:)")
 
 
-def checked_timing(timing: str, zone: str) -> str:
+def check_timing(timing: str, zone: str) -> str:
     """Return a timing as it is stored; raise InvalidInput for what is none."""
     wanted = " ".join(timing.split())
-    place = checked_zone(zone)
+    place = find_zone(zone)
     if len(wanted) > MAX_CHARS:
         message = f"{wanted!r:.80} … is too long for a time; write it as {EXAMPLES}"
         raise InvalidInput(message)
     if wanted.lower().startswith("every"):
-        _interval(wanted)
+        _parse_interval(wanted)
     elif _MOMENT.fullmatch(wanted):
         # Without an offset it goes by the clock on the wall, also when the zone is changed.
-        return _moment(wanted).isoformat(timespec="minutes")
+        return _parse_moment(wanted).isoformat(timespec="minutes")
     else:
-        _cron(wanted, datetime(2000, 1, 1, tzinfo=place))
+        _parse_cron(wanted, datetime(2000, 1, 1, tzinfo=place))
     return wanted
 
 
-def checked_zone(zone: str) -> ZoneInfo:
+def find_zone(zone: str) -> ZoneInfo:
     """Return the time zone of that name."""
     try:
         return ZoneInfo(zone)
@@ -86,7 +86,7 @@ def checked_zone(zone: str) -> ZoneInfo:
         raise InvalidInput(message) from None
 
 
-def local_zone() -> str:
+def find_local_zone() -> str:
     """Return the name of this machine's time zone; UTC where it has none with a name."""
     try:
         return tzlocal.get_localzone_name() or "UTC"
@@ -94,10 +94,10 @@ def local_zone() -> str:
         return "UTC"
 
 
-def assumed_zone() -> str:
+def assume_zone() -> str:
     """Return the time zone for schedules that name none; raise where it would be a guess."""
-    zone = local_zone()
-    place, now = checked_zone(zone), datetime.now(UTC)
+    zone = find_local_zone()
+    place, now = find_zone(zone), datetime.now(UTC)
     # In summer and in winter: two zones may agree in only one of them.
     for moment in (now, now + HALF_A_YEAR):
         if moment.astimezone().utcoffset() != moment.astimezone(place).utcoffset():
@@ -109,44 +109,45 @@ def assumed_zone() -> str:
     return zone
 
 
-def next_due(schedule: Schedule, after: datetime) -> datetime | None:
+def find_next_due(schedule: Schedule, after: datetime) -> datetime | None:
     """Return when a schedule is due next after a moment; None when it never is again."""
     timing = schedule.timing
     if timing.lower().startswith("every"):
-        return _next_step(schedule.created_at, _interval(timing), after)
-    zone = checked_zone(schedule.zone)
+        return _find_next_step(schedule.created_at, _parse_interval(timing), after)
+    zone = find_zone(schedule.zone)
     if _MOMENT.fullmatch(timing):
-        moment = _in_zone(_moment(timing), zone)
+        moment = _set_zone(_parse_moment(timing), zone)
         return moment.astimezone(UTC) if moment > after else None
-    return _next_by_cron(timing, after.astimezone(zone), zone)
+    return _follow_cron(timing, after.astimezone(zone), zone)
 
 
-def upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetime]:
+def list_upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetime]:
     """Return the next times of a timing, fewer when there are no more."""
-    wanted = Schedule("", "", checked_timing(timing, zone), zone, after, after)
+    wanted = Schedule("", "", check_timing(timing, zone), zone, after, after)
     found: list[datetime] = []
-    due = next_due(wanted, after)
+    due = find_next_due(wanted, after)
     while due and len(found) < most:
         found.append(due)
-        due = next_due(wanted, due)
+        due = find_next_due(wanted, due)
     return found
 
 
-def in_words(timing: str, zone: str) -> str:
+def describe_timing(timing: str, zone: str) -> str:
     """Describe a timing in English, or return it as it is where that is not easy."""
     if timing.lower().startswith("every"):
         return timing.lower()
     try:
         if _MOMENT.fullmatch(timing):
-            place = checked_zone(zone)
-            return f"{_in_zone(_moment(timing), place).astimezone(place):once on %Y-%m-%d at %H:%M}"
-        words = _cron(timing, datetime(2000, 1, 1, tzinfo=UTC)).explain()
+            place = find_zone(zone)
+            moment = _set_zone(_parse_moment(timing), place).astimezone(place)
+            return f"{moment:once on %Y-%m-%d at %H:%M}"
+        words = _parse_cron(timing, datetime(2000, 1, 1, tzinfo=UTC)).explain()
     except InvalidInput:
         return timing
     return words[:1].lower() + words[1:]
 
 
-def _cron(expression: str, after: datetime) -> CronSim:
+def _parse_cron(expression: str, after: datetime) -> CronSim:
     wanted = NAMES.get(expression.lower(), expression)
     try:
         # With six it would take the first for seconds.
@@ -156,20 +157,20 @@ def _cron(expression: str, after: datetime) -> CronSim:
         raise InvalidInput(message) from None
 
 
-def _next_by_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | None:
-    steps = _cron(timing, after)
+def _follow_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | None:
+    steps = _parse_cron(timing, after)
     found = next(steps, None)
     is_moved = found is not None and found.utcoffset() != after.utcoffset()
     if found and is_moved and any(part.startswith("*") for part in steps.parts[1:3]):
         # It would step over a change of half an hour, for what comes every hour.
-        change = _change_of_clock(after, zone)
-        before = next(_cron(timing, after.astimezone(_fixed_zone(after))))
-        last = (change - SHORTEST).astimezone(_fixed_zone(change.astimezone(zone)))
-        found = before if before < change else next(_cron(timing, last), None)
+        change = _find_clock_change(after, zone)
+        before = next(_parse_cron(timing, after.astimezone(_fix_zone(after))))
+        last = (change - SHORTEST).astimezone(_fix_zone(change.astimezone(zone)))
+        found = before if before < change else next(_parse_cron(timing, last), None)
     return found.astimezone(UTC) if found else None
 
 
-def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
+def _find_clock_change(after: datetime, zone: ZoneInfo) -> datetime:
     """Find the first minute after a moment at which the clock of a zone is put elsewhere."""
 
     def is_moved(moment: datetime) -> bool:
@@ -183,12 +184,12 @@ def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
     return next(minute for minute in minutes if is_moved(minute))
 
 
-def _fixed_zone(moment: datetime) -> timezone:
+def _fix_zone(moment: datetime) -> timezone:
     """Return the offset of a moment as a zone without daylight saving."""
     return timezone(moment.utcoffset() or timedelta())
 
 
-def _interval(timing: str) -> timedelta:
+def _parse_interval(timing: str) -> timedelta:
     found = _EVERY.fullmatch(timing)
     unit = found and found[found.lastindex or 0].lower()
     step = timedelta(**{UNITS[unit]: int(found[1] or 1)}) if found and unit else timedelta()
@@ -200,12 +201,12 @@ def _interval(timing: str) -> timedelta:
     return step
 
 
-def _next_step(start: datetime, step: timedelta, after: datetime) -> datetime:
+def _find_next_step(start: datetime, step: timedelta, after: datetime) -> datetime:
     # Counted from when it was made, so that late runs do not add up to a drift.
     return start + step * max((after - start) // step + 1, 1)
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(_ONE_DIGIT.sub("0", text))
     except ValueError:
@@ -217,7 +218,7 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-def _in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
+def _set_zone(moment: datetime, zone: ZoneInfo) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
@@ -234,12 +235,12 @@ class KeptSchedules(ABC):
     A backend says how they are read and how they are changed in one step.
     """
 
-    def __init__(self, now: Callable[[], datetime], new_id: Callable[[], str] = random_id) -> None:
+    def __init__(self, now: Callable[[], datetime], new_id: Callable[[], str] = make_id) -> None:
         self._now = now
         self._new_id = new_id
         # The number of a process comes again after a
         # restart, and means nothing in another container.
-        self._holder = f"{os.getpid()}-{random_id()}"
+        self._holder = f"{os.getpid()}-{make_id()}"
 
     @abstractmethod
     def get_all(self) -> list[Schedule]:
@@ -259,9 +260,9 @@ class KeptSchedules(ABC):
         deliver: str = "log",
     ) -> Schedule:
         """Run a prompt on a schedule; raise InvalidInput for a time that never comes."""
-        now = self._moment()
-        zone = assumed_zone() if zone is None else zone
-        wanted = Schedule("", _check_prompt(prompt), checked_timing(timing, zone), zone, now, now)
+        now = self._read_clock()
+        zone = assume_zone() if zone is None else zone
+        wanted = Schedule("", _check_prompt(prompt), check_timing(timing, zone), zone, now, now)
         wanted = replace(wanted, name=_check_name(name or ""), deliver=check_deliver(deliver))
 
         def edit(known: dict[str, Schedule]) -> Schedule:
@@ -310,10 +311,10 @@ class KeptSchedules(ABC):
 
     def _reschedule(self, old: Schedule, new: Schedule, *, is_resumed: bool) -> Schedule:
         if (new.timing, new.zone) != (old.timing, old.zone):
-            new = replace(new, timing=checked_timing(new.timing, new.zone))
+            new = replace(new, timing=check_timing(new.timing, new.zone))
         elif not is_resumed:
             return new
-        return _set_first_due(new, self._moment())
+        return _set_first_due(new, self._read_clock())
 
     def pause(self, schedule_id: str) -> Schedule:
         """Pause a schedule; a run that is under way goes on."""
@@ -325,7 +326,7 @@ class KeptSchedules(ABC):
 
     def erase(self, key: str) -> int:
         """Erase what the runs of a schedule said; return how many results."""
-        now = self._moment()
+        now = self._read_clock()
 
         def edit(known: dict[str, Schedule]) -> int:
             found = [one for one in known.values() if schedule_key(one.id) == key]
@@ -351,12 +352,12 @@ class KeptSchedules(ABC):
 
         Those whose result cannot go where one of `kinds` does are left to others.
         """
-        now = self._moment()
+        now = self._read_clock()
 
         def edit(known: dict[str, Schedule]) -> Claimed:
             taken: Claimed = []
             # Who waited longest is first; what is too late is marked, whether there is room or not.
-            for one in sorted(known.values(), key=_turn):
+            for one in sorted(known.values(), key=_find_turn):
                 # A schedule for Slack waits for a program that knows Slack.
                 can_deliver = len(taken) < most and one.kind in kinds
                 known[one.id], run = self._claim_run(one, now, can_deliver=can_deliver)
@@ -370,16 +371,16 @@ class KeptSchedules(ABC):
     def _claim_run(
         self, one: Schedule, now: datetime, *, can_deliver: bool
     ) -> tuple[Schedule, Run | None]:
-        new = self._new_run(now)
+        new = self._make_run(now)
         try:
-            return schedules.claim_run(one, now, next_due, new, can_deliver=can_deliver)
+            return schedules.claim_run(one, now, find_next_due, new, can_deliver=can_deliver)
         except InvalidInput as error:
             # Somebody wrote it into the file; the others are not to wait for its correction.
             return schedules.record_failure(one, now, new, str(error)), None
 
     def begin(self, schedule_id: str) -> tuple[Schedule, Run]:
         """Take a run of a schedule although it is not due; refuse while one is under way."""
-        now = self._moment()
+        now = self._read_clock()
 
         def edit(known: dict[str, Schedule]) -> tuple[Schedule, Run]:
             one = _get(known, schedule_id)
@@ -389,32 +390,34 @@ class KeptSchedules(ABC):
             if one.open_run:
                 # Nobody holds it any more: the program that began it died.
                 one, _ = schedules.give_up_run(one, one.open_run, now)
-            known[one.id], run = schedules.start_run(one, now, self._new_run(now))
+            known[one.id], run = schedules.start_run(one, now, self._make_run(now))
             return known[one.id], run
 
         return self._change(edit)
 
     def hold(self, schedule_id: str, run: Run) -> bool:
         """Renew the claim to a run; False when it is no longer ours."""
-        now = self._moment()
-        return self._mine(schedule_id, lambda one: schedules.extend_lease(one, run, now))
+        now = self._read_clock()
+        return self._change_own(schedule_id, lambda one: schedules.extend_lease(one, run, now))
 
     def give_back(self, schedule_id: str, run: Run) -> bool:
         """Leave a run to whoever comes next; False when it is no longer ours."""
-        return self._mine(schedule_id, lambda one: schedules.give_back_run(one, run))
+        return self._change_own(schedule_id, lambda one: schedules.give_back_run(one, run))
 
     def finish(
         self, schedule_id: str, run: Run, *, result: str | None = None, error: str | None = None
     ) -> bool:
         """End a run; False when it is no longer ours."""
-        now = self._moment()
+        now = self._read_clock()
         said = {"result": result and to_text(result), "error": error and to_text(error)}
-        return self._mine(schedule_id, lambda one: schedules.finish_run(one, run, now, **said))
+        return self._change_own(
+            schedule_id, lambda one: schedules.finish_run(one, run, now, **said)
+        )
 
-    def _new_run(self, now: datetime) -> Run:
+    def _make_run(self, now: datetime) -> Run:
         return Run(self._new_id(), now, "running", holder=self._holder)
 
-    def _mine(self, schedule_id: str, change: Change) -> bool:
+    def _change_own(self, schedule_id: str, change: Change) -> bool:
         def edit(known: dict[str, Schedule]) -> bool:
             new = change(known[schedule_id]) if schedule_id in known else None
             if new is None:
@@ -427,31 +430,31 @@ class KeptSchedules(ABC):
     def _change_one(self, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
         def edit(known: dict[str, Schedule]) -> Schedule:
             new = change(_get(known, schedule_id))
-            known[new.id] = replace(new, updated_at=self._moment())
+            known[new.id] = replace(new, updated_at=self._read_clock())
             return known[new.id]
 
         return self._change(edit)
 
-    def _moment(self) -> datetime:
+    def _read_clock(self) -> datetime:
         return to_millisecond(self._now())
 
 
-def _turn(one: Schedule) -> tuple[datetime, str]:
+def _find_turn(one: Schedule) -> tuple[datetime, str]:
     """Return the key by which schedules take turns; among equals it is chance."""
     return one.waits_since or one.created_at, one.runs[-1].id if one.runs else ""
 
 
 def _set_first_due(schedule: Schedule, now: datetime) -> Schedule:
     """Set when it is due first; refuse a time that never comes."""
-    timed = _next(schedule, now)
+    timed = _set_next_due(schedule, now)
     if timed.next_due is None:
         message = f"{schedule.timing!r:.80} lies in the past or never comes; choose another time"
         raise InvalidInput(message)
     return timed
 
 
-def _next(schedule: Schedule, now: datetime) -> Schedule:
-    return replace(schedule, next_due=next_due(schedule, now))
+def _set_next_due(schedule: Schedule, now: datetime) -> Schedule:
+    return replace(schedule, next_due=find_next_due(schedule, now))
 
 
 def _check_prompt(prompt: str) -> str:

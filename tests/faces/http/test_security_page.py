@@ -10,7 +10,7 @@ import pytest
 from fastapi import Request
 
 from turnleaf.errors import NotFound
-from turnleaf.faces.http.app import FOR_EVER, FRESH, file, html
+from turnleaf.faces.http.app import FOR_EVER, FRESH, serve_file, serve_html
 
 PAGE = '<meta name="csp-nonce" content="__NONCE__"><p>小明</p>'
 
@@ -37,7 +37,7 @@ def asking(**headers: str) -> Request:
 def test_every_answer_has_a_nonce_of_its_own_in_its_page_and_its_policy(folder: Path) -> None:
     seen = set()
     for _ in range(3):
-        answer = html(folder / "index.html")
+        answer = serve_html(folder / "index.html")
         [nonce] = re.findall(r"'nonce-([^']+)'", answer.headers["content-security-policy"])
         assert bytes(answer.body).decode() == PAGE.replace("__NONCE__", nonce)
         assert len(nonce) >= 20
@@ -46,7 +46,7 @@ def test_every_answer_has_a_nonce_of_its_own_in_its_page_and_its_policy(folder: 
 
 
 def test_a_page_that_was_not_built_says_how_to_get_it(folder: Path) -> None:
-    answer = html(folder / "nothing.html")
+    answer = serve_html(folder / "nothing.html")
     text = bytes(answer.body).decode()
     assert answer.status_code == 200
     assert "make run" in text
@@ -56,7 +56,7 @@ def test_a_page_that_was_not_built_says_how_to_get_it(folder: Path) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("a-1.js", "text/javascript"), ("a-1.css", "text/css")])
 def test_a_file_is_given_as_what_it_is_and_may_be_kept(folder: Path, name: str, kind: str) -> None:
-    answer = file(folder, f"assets/{name}", asking(), FOR_EVER)
+    answer = serve_file(folder, f"assets/{name}", asking(), FOR_EVER)
     assert answer.body == (folder / "assets" / name).read_bytes()
     assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
     assert "immutable" in answer.headers["cache-control"]
@@ -64,17 +64,19 @@ def test_a_file_is_given_as_what_it_is_and_may_be_kept(folder: Path, name: str, 
 
 
 def test_who_has_it_already_is_not_sent_it_again(folder: Path) -> None:
-    first = file(folder, "assets/a-1.js", asking(), FRESH)
-    again = file(folder, "assets/a-1.js", asking(if_none_match=first.headers["etag"]), FRESH)
+    first = serve_file(folder, "assets/a-1.js", asking(), FRESH)
+    again = serve_file(folder, "assets/a-1.js", asking(if_none_match=first.headers["etag"]), FRESH)
     assert (again.status_code, again.body) == (304, b"")
     (folder / "assets/a-1.js").write_text("changed, and longer than before", "utf-8")
-    changed = file(folder, "assets/a-1.js", asking(if_none_match=first.headers["etag"]), FRESH)
+    changed = serve_file(
+        folder, "assets/a-1.js", asking(if_none_match=first.headers["etag"]), FRESH
+    )
     assert changed.status_code == 200
 
 
 def test_a_packed_file_is_sent_to_who_can_unpack_it(folder: Path) -> None:
-    plain = file(folder, "assets/a-1.css", asking(accept_encoding="br"), FRESH)
-    packed = file(folder, "assets/a-1.css", asking(accept_encoding="br, gzip"), FRESH)
+    plain = serve_file(folder, "assets/a-1.css", asking(accept_encoding="br"), FRESH)
+    packed = serve_file(folder, "assets/a-1.css", asking(accept_encoding="br, gzip"), FRESH)
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(bytes(packed.body)) == plain.body
     assert packed.headers["etag"] != plain.headers["etag"]
@@ -104,4 +106,4 @@ def test_a_packed_file_is_sent_to_who_can_unpack_it(folder: Path) -> None:
 )
 def test_nothing_else_is_given(folder: Path, name: str) -> None:
     with pytest.raises(NotFound, match="so reload it"):
-        file(folder, name, asking(), FRESH)
+        serve_file(folder, name, asking(), FRESH)

@@ -14,7 +14,7 @@ import pytest
 from tests.standins.slack_api import BOT_TOKEN, Body, SlackApi
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.slack.answers import to_slack
+from turnleaf.faces.slack.answers import make_delivery
 from turnleaf.settings import Settings
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ def slack(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlackApi]:
 
 
 def deliver(text: str, schedule: Schedule = SCHEDULE, run: Run = RUN) -> None:
-    brings = to_slack(Settings(slack_bot_token=BOT_TOKEN))
+    brings = make_delivery(Settings(slack_bot_token=BOT_TOKEN))
     assert brings is not None
     brings(schedule, run, text)
 
@@ -90,7 +90,7 @@ def test_a_result_of_which_slack_lost_the_answer_comes_once(
         monkeypatch.setenv("SLACK_API_URL", slack.url)
         stop = Event()
         stop.set()
-        brings = to_slack(Settings(slack_bot_token=BOT_TOKEN), stop)
+        brings = make_delivery(Settings(slack_bot_token=BOT_TOKEN), stop)
         assert brings is not None
         brings(SCHEDULE, RUN, "晴天")
         assert len(slack.posts) == 1
@@ -106,7 +106,7 @@ def test_when_slack_asks_to_wait_it_waits_and_can_be_stopped(slack: SlackApi) ->
             return True
 
     slack.once("chat.postMessage", "429:7")
-    brings = to_slack(Settings(slack_bot_token=BOT_TOKEN), RecordingEvent())
+    brings = make_delivery(Settings(slack_bot_token=BOT_TOKEN), RecordingEvent())
     assert brings is not None
     brings(SCHEDULE, RUN, "晴天")
     assert waits == [7.0]
@@ -122,7 +122,7 @@ def test_a_channel_that_it_is_not_in_is_told(slack: SlackApi) -> None:
 
 
 def test_without_a_token_nothing_is_brought_to_slack() -> None:
-    assert to_slack(Settings()) is None
+    assert make_delivery(Settings()) is None
 
 
 def test_without_the_package_nothing_is_brought_to_slack() -> None:

@@ -769,7 +769,7 @@ def test_a_fact_that_leaves_is_older_and_nothing_else(place: FactsBackend) -> No
     assert [(one.id, one.category, one.created_at) for one in again.older()] == [
         (cat.id, "Home", cat.created_at)
     ]
-    assert {cat.id, tea.id} <= again.known_ids()
+    assert {cat.id, tea.id} <= again.list_known_ids()
 
 
 def fill_store(place: FactsBackend, *contents: str) -> Facts:
@@ -1147,7 +1147,7 @@ def test_a_new_memory_is_empty(memory: Facts) -> None:
     assert memory.get_all() == memory.older() == memory.view().ended == []
     assert memory.changes() == []
     assert memory.last_change() is None
-    assert memory.known_ids() == set()
+    assert memory.list_known_ids() == set()
     assert memory.undo() == []
     assert memory.search("x") == []
     assert memory.retire(["nobody"]) == memory.erase("cli:1") == []
@@ -1184,7 +1184,7 @@ def test_ids_are_known_for_good_and_never_given_again(place: FactsBackend) -> No
     store.delete(gone.id)
     store.retire([left.id])
     assert len({gone.id, left.id, here.id}) == 3
-    assert place.open().known_ids() == {gone.id, left.id, here.id}
+    assert place.open().list_known_ids() == {gone.id, left.id, here.id}
     assert store.get(gone.id) is store.get(left.id) is None
 
 

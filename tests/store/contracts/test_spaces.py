@@ -48,7 +48,7 @@ def test_nothing_of_a_space_is_read_found_listed_or_guessed_in_another(
     assert theirs.facts.get_all() == theirs.pending.get_all() == []
     assert theirs.facts.changes() == []
     assert theirs.facts.older() == []
-    assert theirs.facts.known_ids() == set()
+    assert theirs.facts.list_known_ids() == set()
     assert theirs.facts.get(fact) is None
     assert not theirs.facts.delete(fact)
     assert not theirs.pending.reject(waiting.id)

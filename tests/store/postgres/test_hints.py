@@ -11,7 +11,7 @@ import pytest
 from tests.postgres import empty_database, make_admin
 from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import wait_until
-from turnleaf.settings import beside_database
+from turnleaf.settings import find_beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.postgres.coordination import PostgresAnnouncements
 from turnleaf.store.postgres.database import CHANNEL
@@ -32,7 +32,7 @@ def address() -> str:
 def open_space(address: str, name: str, program: str = "") -> PostgresStores:
     """Open a space; one that another program opened shares no connection and no thread."""
     more = f"&application_name={program}" if program else ""
-    return PostgresStores(beside_database(address + more).of_space(name), now=local_now)
+    return PostgresStores(find_beside_database(address + more).of_space(name), now=local_now)
 
 
 @contextmanager

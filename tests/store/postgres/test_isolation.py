@@ -21,7 +21,7 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.errors import NotFound, StorageError
-from turnleaf.settings import beside_database
+from turnleaf.settings import find_beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.postgres.stores import PostgresStores
@@ -37,7 +37,7 @@ def address() -> str:
 
 
 def open_space(address: str, name: str) -> PostgresStores:
-    folder = beside_database(address)
+    folder = find_beside_database(address)
     chosen = folder if name == folder.space else folder.of_space(name)
     return PostgresStores(chosen, now=local_now)
 
@@ -159,7 +159,7 @@ def test_what_a_server_had_that_died_is_done_by_another(address: str) -> None:
     moments = [local_now()]
 
     def open_server() -> PostgresStores:
-        return PostgresStores(beside_database(address), now=lambda: moments[-1])
+        return PostgresStores(find_beside_database(address), now=lambda: moments[-1])
 
     with open_server() as dead, open_server() as alive, open_server() as third:
         dead.schedules.add("小明好嗎？", "every 1m", zone="UTC")

@@ -17,7 +17,7 @@ from turnleaf.core.keys import Reader, make_own_audience
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
-from turnleaf.settings import beside_database
+from turnleaf.settings import find_beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.postgres.stores import PostgresStores
@@ -94,7 +94,7 @@ def plans() -> Iterator[Plans]:
 
 
 def open_space(address: str) -> PostgresStores:
-    return PostgresStores(beside_database(address).of_space("small"), now=local_now)
+    return PostgresStores(find_beside_database(address).of_space("small"), now=local_now)
 
 
 def fill(space: PostgresStores) -> None:

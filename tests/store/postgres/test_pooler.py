@@ -20,7 +20,7 @@ from tests.postgres import empty_database, make_admin, share_server
 from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import wait_until
 from turnleaf.errors import NotFound, StorageError
-from turnleaf.settings import beside_database
+from turnleaf.settings import find_beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.postgres.coordination import PostgresAnnouncements
 from turnleaf.store.postgres.schema import SERVING_ROLE
@@ -93,7 +93,7 @@ def find_address(port: int) -> str:
 
 
 def open_space(address: str, name: str) -> PostgresStores:
-    return PostgresStores(beside_database(address).of_space(name), now=local_now)
+    return PostgresStores(find_beside_database(address).of_space(name), now=local_now)
 
 
 def announce(space: PostgresStores, look_seconds: float) -> PostgresAnnouncements:

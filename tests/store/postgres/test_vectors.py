@@ -18,7 +18,7 @@ from tests.store.postgres.explaining import explain
 from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.vectors import PAIRS, pack
-from turnleaf.settings import beside_database
+from turnleaf.settings import find_beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.postgres.indexing import write_vector
 from turnleaf.store.postgres.schema import tune
@@ -56,7 +56,7 @@ def address() -> str:
 
 
 def open_space(address: str, name: str) -> PostgresStores:
-    return PostgresStores(beside_database(address).of_space(name), now=local_now)
+    return PostgresStores(find_beside_database(address).of_space(name), now=local_now)
 
 
 def find_owner(address: str) -> str:

@@ -408,11 +408,11 @@ class Shown:
         self._text = markdown
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self._lines(console, options):
+        for line in self._draw_lines(console, options):
             yield from line
             yield Segment.line()
 
-    def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+    def _draw_lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
         markdown = _AnswerMarkdown(self._text, code_theme="ansi_dark", hyperlinks=False)
         for token in markdown.parsed:
             for one in (token, *(token.children or ())):
@@ -430,8 +430,8 @@ class _Tail(Shown):
         super().__init__(markdown)
         self._gap: list[list[Segment]] = [[]] if is_apart else []
 
-    def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        lines = [*self._gap, *super()._lines(console, options)]
+    def _draw_lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        lines = [*self._gap, *super()._draw_lines(console, options)]
         return lines[-max(1, options.size.height - 2) :]
 
 

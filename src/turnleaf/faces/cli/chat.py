@@ -183,7 +183,7 @@ def _take_typed(one: Chat, kept: str) -> bool:
 
 
 def _greet(one: Chat) -> None:
-    """Say hello, who answers, and how to get on; a path is no greeting."""
+    """Greet, name the model, and explain how to get on; a path is no greeting."""
     model = one.assistant.model.name
     if model == "recall":
         murmur("Hello! Tell me something, or ask about it later. No model answers here, I quote.")

@@ -357,7 +357,7 @@ def export(
         message = f"{output} is not a regular file; leave out -o to write to stdout"
         raise InvalidInput(message)
     refuse_existing(output, force=force)
-    atomic.write(atomic.real(output), text.encode())
+    atomic.write(atomic.resolve(output), text.encode())
     note(f"wrote {pluralize(len(transcript.messages), 'message')} to {output}")
 
 

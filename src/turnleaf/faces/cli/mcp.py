@@ -20,7 +20,7 @@ from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.mcp import check_installed, offer
 from turnleaf.settings import SETTINGS
 from turnleaf.store.index_upkeep import IndexUpkeep
-from turnleaf.tools import MemoryTools, ToolContext, stdio_command
+from turnleaf.tools import MemoryTools, ToolContext, make_stdio_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -184,7 +184,7 @@ def mcp(
         audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
         turn = ToolContext(conversation, saved, document, audience=audience)
         with ExitStack() as parts:
-            offer(partial(open_tools, workspace, turn, parts)).on_stdio()
+            offer(partial(open_tools, workspace, turn, parts)).serve_stdio()
 
 
 @mcp.command()
@@ -204,7 +204,7 @@ def config(workspace: Workspace, client: str, http: str | None) -> None:
     if http is None:
         check_installed()
         note(wanted.place)
-        say(wanted.by_command(stdio_command(workspace.stores)))
+        say(wanted.by_command(make_stdio_command(workspace.stores)))
         _mention_variables(workspace)
         return
     if wanted.by_address is None:

@@ -285,7 +285,7 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
         return
     older = {memory.id: memory for memory in workspace.memory.older()}
     known = older | {memory.id: memory for memory in workspace.memory.get_all()}
-    found_id = find_id(found_id, workspace.memory.known_ids())
+    found_id = find_id(found_id, workspace.memory.list_known_ids())
     memory = known.get(found_id)
     story = workspace.memory.changes(found_id)
     if as_json:
@@ -336,7 +336,7 @@ def _describe_restored(memory: Memory) -> str:
 
 def _find_subject(workspace: Workspace, wanted: str) -> str:
     """Return the fact's ID, or the conversation's key, that begins with what was typed."""
-    known = set(workspace.memory.known_ids())
+    known = set(workspace.memory.list_known_ids())
     if ":" not in wanted:
         is_id = any(one.startswith(wanted) for one in known)
         return find_id(wanted if is_id else _find_by_text(workspace, wanted), known)

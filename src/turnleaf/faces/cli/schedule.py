@@ -28,7 +28,7 @@ from turnleaf.faces.cli.sessions import talk
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import stop_on
 from turnleaf.scheduling import TAKES, Runner
-from turnleaf.store.schedules import in_words, local_zone
+from turnleaf.store.schedules import describe_timing, find_local_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -260,7 +260,7 @@ def _mention_lack(workspace: Workspace, one: Schedule) -> None:
 
 
 def _describe_timing(one: Schedule) -> str:
-    return localize(in_words(one.timing, one.zone))
+    return localize(describe_timing(one.timing, one.zone))
 
 
 def _describe_next(one: Schedule, *, is_zone_named: bool = False) -> str:
@@ -287,7 +287,7 @@ def _format_time(moment: datetime, one: Schedule, *, is_zone_named: bool = False
         local = moment.astimezone(ZoneInfo(one.zone))
     except (ValueError, OSError, LookupError):
         local = moment.astimezone()
-    zone = f" {one.zone}" if is_zone_named or one.zone != local_zone() else ""
+    zone = f" {one.zone}" if is_zone_named or one.zone != find_local_zone() else ""
     return f"{local:%Y-%m-%d %H:%M}{zone}"
 
 

@@ -18,7 +18,7 @@ from turnleaf.core.search.message_filters import note_newer
 from turnleaf.core.search.ranking import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
-from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
+from turnleaf.evaluation import QueryResult, average, find_percentile, parse_scopes, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import (
     complain,
@@ -30,7 +30,7 @@ from turnleaf.faces.cli.output import (
     say_result,
     show_progress,
 )
-from turnleaf.llm.embeddings import find_embedder, weights
+from turnleaf.llm.embeddings import find_embedder, read_weights
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def search(
     if as_json:
         say_json([_make_record(hit) for hit in found])
     else:
-        _show_hits(found, query, weights(workspace.settings) if explain else None)
+        _show_hits(found, query, read_weights(workspace.settings) if explain else None)
     if found:
         _catch_up(index)
         return
@@ -228,24 +228,24 @@ def evaluate(
     if chosen != "lexical" and embedder is None:
         message = f"--mode {chosen} needs an embedding model; turnleaf doctor shows how to get one"
         raise NotFound(message)
-    scopes = parse_scopes(decode(atomic.read(atomic.real(file)) or b"", file), file)
+    scopes = parse_scopes(decode(atomic.read(atomic.resolve(file)) or b"", file), file)
     answers: list[QueryResult] = []
     with show_progress("searching") as tell, show_progress("embedding") as tell_embedded:
         for done, scope in enumerate(scopes):
             tell(done, len(scopes))
             answers += run_queries(
-                scope, chosen, embedder, weights(workspace.settings), tell_embedded
+                scope, chosen, embedder, read_weights(workspace.settings), tell_embedded
             )
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
-        atomic.write(atomic.real(hits), "".join(f"{line}\n" for line in lines).encode())
+        atomic.write(atomic.resolve(hits), "".join(f"{line}\n" for line in lines).encode())
     _report(chosen, answers, as_json=as_json)
 
 
 def _report(mode: str, answers: Sequence[QueryResult], *, as_json: bool) -> None:
-    means = asdict(mean([answer.figures for answer in answers]))
+    means = asdict(average([answer.figures for answer in answers]))
     milliseconds = [1000 * answer.seconds for answer in answers]
-    latency = {f"p{share}": percentile(milliseconds, share / 100) for share in (50, 95)}
+    latency = {f"p{share}": find_percentile(milliseconds, share / 100) for share in (50, 95)}
     say_result(
         {"mode": mode, "queries": len(answers), **means, "latency_ms": latency},
         f"{len(answers):,} queries, {mode}",

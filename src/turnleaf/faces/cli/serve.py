@@ -17,7 +17,7 @@ from turnleaf.faces.cli.output import localize
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.operator_links import LIFE_SECONDS, make_link
 from turnleaf.faces.processes import allow_more_files, require_extra
-from turnleaf.settings import in_home_assistant, list_allowed_hosts
+from turnleaf.settings import is_in_home_assistant, list_allowed_hosts
 
 with require_extra("server"):
     from turnleaf.faces.http.access import (
@@ -167,7 +167,7 @@ def _greet(
         if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
             link = f"{address}#token={token.value} (shown only once)"
             details["log in"] = localize(link)
-        if in_home_assistant():
+        if is_in_home_assistant():
             details["open it"] = localize("from the sidebar of Home Assistant, without a token")
         else:
             _warn_of_network()

@@ -18,7 +18,7 @@ from turnleaf.spaces import Spaces
 from turnleaf.store.index_upkeep import IndexUpkeep
 
 with require_extra("slack"):
-    from turnleaf.faces.slack.answers import to_slack
+    from turnleaf.faces.slack.answers import make_delivery
     from turnleaf.faces.slack.bot import Bot
     from turnleaf.faces.slack.client import check_token, fetch_identity, make_client
     from turnleaf.faces.slack.socket_mode import MANIFEST, SocketMode
@@ -74,7 +74,7 @@ def _run(workspace: Workspace) -> None:
         spaces = Spaces(workspace.data_dir)
         bot = Bot(assistant, client, me, spaces=spaces)
         line = SocketMode(bot, client, me, app_token)
-        deliver = to_slack(settings, stop)
+        deliver = make_delivery(settings, stop)
         with ExitStack() as parts:
             # Undone from the last to the first: nothing more
             # is heard, then answers end, then spaces close.

@@ -174,7 +174,7 @@ class FollowingFolder:
 
     def __init__(self, stores: Stores, folder: Path) -> None:
         self._stores = stores
-        self._folder = atomic.real(folder)
+        self._folder = atomic.resolve(folder)
         self._cursor: Cursor | None = None
         self._names: dict[str, str] = {}
         self._notice = f"{_COPY} {localize('it is written anew; edits here are not read')} -->"
@@ -187,7 +187,7 @@ class FollowingFolder:
             message = f"{folder} is a file, but a folder is needed; choose another name"
             raise InvalidInput(message)
         names = {one.name for one in folder.iterdir()} if folder.is_dir() else set()
-        home = atomic.real(data.root or data.path)
+        home = atomic.resolve(data.root or data.path)
         if (
             not SIGNS.isdisjoint(names)
             or folder.is_relative_to(home)
@@ -383,7 +383,7 @@ def import_past(workspace: Workspace, export: Export, *, dry_run: bool, as_json:
 def learn_from_past(
     workspace: Workspace, max_calls: int | None, *, yes: bool, as_json: bool
 ) -> None:
-    """Have the model read imported conversations, as far as a person agrees."""
+    """Extract facts from imported conversations by the model, as far as a person agrees."""
     model = find_extractor(workspace.settings)
     if model is None:
         message = "no model is set up that could look for facts; see turnleaf config model"
@@ -497,7 +497,7 @@ def export(
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
-    atomic.write(atomic.real(file), data)
+    atomic.write(atomic.resolve(file), data)
     note(f"wrote {pluralize(len(found), 'fact')} to {file}")
 
 
@@ -507,7 +507,7 @@ def _read(file: str) -> tuple[str, datetime]:
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
     atomic.check_size(path, path.stat().st_size)
-    return decode(path.read_bytes(), file), atomic.modification_time(path)
+    return decode(path.read_bytes(), file), atomic.read_mtime(path)
 
 
 def _add(workspace: Workspace, found: Sequence[Memory]) -> int:
@@ -534,7 +534,7 @@ def _check_target(file: str, store: Facts, *, force: bool) -> None:
     if Path(file).exists() and not Path(file).is_file():
         message = f"{file} is not a regular file; leave it out to write to stdout"
         raise InvalidInput(message)
-    if atomic.real(file) == store.location:
+    if atomic.resolve(file) == store.location:
         message = f"{file} is the memory itself; choose another file"
         raise InvalidInput(message)
     refuse_existing(file, force=force)
@@ -572,7 +572,7 @@ def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> Non
     _refuse_database(workspace)
     folder = workspace.folder.path
     if not yes and not archives.is_empty(folder):
-        archives.verify(file, archives.free_bytes(folder))
+        archives.verify(file, archives.count_free_bytes(folder))
         confirm(
             f"Replace the contents of {folder}? They are backed up beside it first.",
             f"{folder} is not empty; use --yes to back it up beside itself and replace it",
@@ -607,8 +607,8 @@ def _warn_of_paths_outside(workspace: Workspace) -> None:
     except SettingsError as error:
         note(f"warning: {error}; files outside the data folder are not in the backup")
         return
-    folder = atomic.real(workspace.folder.path)
+    folder = atomic.resolve(workspace.folder.path)
     paths = {workspace.folder.memory(settings), workspace.folder.conversations(settings)}
-    for path in sorted(map(atomic.real, paths)):
+    for path in sorted(map(atomic.resolve, paths)):
         if not path.is_relative_to(folder):
             note(f"warning: {path} is outside the data folder; copy it yourself")

@@ -44,7 +44,7 @@ from turnleaf.faces.http.requests import (
     drain,
     with_whole_body,
 )
-from turnleaf.settings import ENVIRONMENT, in_home_assistant
+from turnleaf.settings import ENVIRONMENT, is_in_home_assistant
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Access:
             return True
         if is_local(self.host):
             return name.host in (*LOCAL_NAMES, self.host) and name.port in (None, self.port)
-        return _parse_address(name.host) is not None or name.host in ("localhost", *own_names())
+        return _parse_address(name.host) is not None or name.host in ("localhost", *list_names())
 
     def is_operator(self, scope: Scope) -> bool:
         """Whether a request is the operator's: by the token, by a session, or by Home Assistant.
@@ -221,7 +221,7 @@ def is_forwarded(headers: Headers) -> bool:
 
 def find_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the supervisor's address in Home Assistant, else None."""
-    return SUPERVISOR if in_home_assistant(environ) else None
+    return SUPERVISOR if is_in_home_assistant(environ) else None
 
 
 def is_local(host: str) -> bool:
@@ -230,7 +230,7 @@ def is_local(host: str) -> bool:
     return address is not None and address.is_loopback
 
 
-def own_names() -> tuple[str, ...]:
+def list_names() -> tuple[str, ...]:
     """Return the names of this machine, as others on its network may know it."""
     name = socket.gethostname().lower()
     short = name.partition(".")[0]
@@ -253,7 +253,7 @@ class WrongTokens:
 
     def wait_seconds(self, address: str) -> int:
         """Return the seconds until this address may try again; 0 is now."""
-        times = sorted(self._recent(address).values())
+        times = sorted(self._find_recent(address).values())
         if len(times) < WRONG_TOKENS:
             return 0
         return int(times[-WRONG_TOKENS] + WRONG_SECONDS - self._clock()) + 1
@@ -262,14 +262,14 @@ class WrongTokens:
         """Count one more, unless that one is counted already."""
         # A mistyped token is nearly a good one, so only a trace of it is kept.
         trace = hashlib.blake2b(token.encode(), key=self._salt).digest()
-        recent = {trace: self._clock(), **self._recent(address)}
+        recent = {trace: self._clock(), **self._find_recent(address)}
         self._times.pop(_find_group(address), None)
         self._times[_find_group(address)] = recent
         # Whoever has many addresses must not fill the memory.
         if len(self._times) > WRONG_ADDRESSES:
             del self._times[next(iter(self._times))]
 
-    def _recent(self, address: str) -> dict[bytes, float]:
+    def _find_recent(self, address: str) -> dict[bytes, float]:
         since = self._clock() - WRONG_SECONDS
         times = self._times.get(_find_group(address), {})
         return {trace: one for trace, one in times.items() if one > since}

@@ -113,7 +113,7 @@ in its source folder, or reinstall Turnleaf: {escape(advise_install("server", ag
 @files_router.api_route("/", methods=[*READS])
 def page() -> Response:
     """Return the page."""
-    return html(FOLDER / "index.html")
+    return serve_html(FOLDER / "index.html")
 
 
 @files_router.api_route("/docs", methods=[*READS])
@@ -125,29 +125,29 @@ def to_docs() -> Response:
 @files_router.api_route("/docs/", methods=[*READS])
 def docs() -> Response:
     """Return the description of the API."""
-    return html(FOLDER / "docs/index.html")
+    return serve_html(FOLDER / "docs/index.html")
 
 
 @files_router.api_route("/docs/{name:path}", methods=[*READS])
 def docs_file(name: str, request: Request) -> Response:
     """Return a file of the description."""
-    return file(FOLDER, f"docs/{name}", request, FRESH)
+    return serve_file(FOLDER, f"docs/{name}", request, FRESH)
 
 
 @files_router.api_route("/assets/{name:path}", methods=[*READS])
 def asset(name: str, request: Request) -> Response:
     """Return a file whose name has a hash of its content, so that it never changes."""
-    return file(FOLDER, f"assets/{name}", request, FOR_EVER)
+    return serve_file(FOLDER, f"assets/{name}", request, FOR_EVER)
 
 
 @files_router.api_route("/early.js", methods=[*READS])
 @files_router.api_route("/favicon.svg", methods=[*READS])
 def root_file(request: Request) -> Response:
     """Return one of the files beside the page."""
-    return file(FOLDER, request.url.path.removeprefix("/"), request, FRESH)
+    return serve_file(FOLDER, request.url.path.removeprefix("/"), request, FRESH)
 
 
-def html(path: Path) -> Response:
+def serve_html(path: Path) -> Response:
     """Return a page with a nonce of its own, or a notice that it was not built."""
     if not path.is_file():
         return HTMLResponse(NOT_BUILT)
@@ -157,7 +157,7 @@ def html(path: Path) -> Response:
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
 
-def file(folder: Path, name: str, request: Request, keeping: str) -> Response:
+def serve_file(folder: Path, name: str, request: Request, keeping: str) -> Response:
     """Return a file of a folder, compressed if the browser accepts that."""
     kind = TYPES.get(Path(name).suffix)
     # No part of such a name leads out of the folder.
@@ -321,7 +321,7 @@ class Exchange(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to the SDK."""
-        await self._served.on_request(scope, receive, send)
+        await self._served.answer_request(scope, receive, send)
 
 
 @router.post("/mcp", include_in_schema=False)

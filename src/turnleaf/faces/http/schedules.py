@@ -20,7 +20,7 @@ from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
 from turnleaf.faces.outbound import redact
 from turnleaf.scheduling import Runner
-from turnleaf.store.schedules import assumed_zone, local_zone, upcoming
+from turnleaf.store.schedules import assume_zone, find_local_zone, list_upcoming
 
 router = APIRouter(prefix="/api/schedules", tags=["schedules"], dependencies=[JSON_ONLY])
 
@@ -146,7 +146,7 @@ def get_schedules(assistant: Given, runner: Running) -> ScheduleList:
     """Return the schedules in the order in which they were added."""
     return ScheduleList(
         schedules=[ScheduleView.of(one, assistant) for one in assistant.schedules.get_all()],
-        timezone=local_zone(),
+        timezone=find_local_zone(),
         channels="slack" in runner.kinds,
     )
 
@@ -174,8 +174,8 @@ def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> S
 @router.post("/preview", summary="Preview a timing")
 def preview_timing(assistant: Given, wanted: TimingRequest) -> Times:
     """Return the next times; an invalid timing is answered with 422 and an explanation."""
-    zone = wanted.timezone or assumed_zone()
-    times = upcoming(wanted.timing, zone, assistant.now(), MOST_PREVIEWED)
+    zone = wanted.timezone or assume_zone()
+    times = list_upcoming(wanted.timing, zone, assistant.now(), MOST_PREVIEWED)
     return Times(times=[to_iso(one) for one in times], timezone=zone)
 
 

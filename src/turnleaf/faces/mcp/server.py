@@ -287,13 +287,13 @@ class McpServer:
     def __init__(self, open_tools: Callable[[], MemoryTools]) -> None:
         self._server = make_server(_make_once(open_tools))
 
-    def on_stdio(self) -> None:
+    def serve_stdio(self) -> None:
         """Serve on standard input and output until the client disconnects."""
-        anyio.run(self._on_stdio)
+        anyio.run(self._serve_stdio)
         # Background threads may still write something, and the client may still read.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
-    async def on_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request without a session, so that a restart breaks none."""
         body, again = await read_body(receive)
         if has_wrong_id(body):
@@ -303,7 +303,7 @@ class McpServer:
         async with manager.run():
             await manager.handle_request(scope, again, send)
 
-    async def _on_stdio(self) -> None:
+    async def _serve_stdio(self) -> None:
         options = self._server.create_initialization_options()
         passed, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
         lines = cast("anyio.AsyncFile[str]", StandardInput())

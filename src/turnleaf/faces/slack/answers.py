@@ -478,7 +478,7 @@ EVENT_TYPE = "turnleaf_run"
 MOST_LOOKED_AT = 100
 
 
-def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
+def make_delivery(settings: Settings, stop: Event | None = None) -> Deliver | None:
     """Return the function that delivers to Slack, or None without a token.
 
     Once `stop` is set it no longer waits between retries.

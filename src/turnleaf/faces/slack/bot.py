@@ -247,13 +247,13 @@ class Bot:
         if self._was_answered(said, text, own):
             return
         if text:
-            self._turn(said, text, own)
+            self._run_turn(said, text, own)
         if said.files:
             self._tell(said, said.phrase("files", ", ".join(said.files)))
         elif not text:
             self._tell(said, said.phrase("empty"))
 
-    def _turn(self, said: SlackMessage, text: str, own: Assistant) -> None:
+    def _run_turn(self, said: SlackMessage, text: str, own: Assistant) -> None:
         answer = ThreadAnswer(self._client, said.place)
         answer.think()
         try:

@@ -84,13 +84,13 @@ ADVICE = {
 }
 
 
-def real(path: str | Path) -> Path:
+def resolve(path: str | Path) -> Path:
     """Follow symbolic links, so that everybody locks and replaces the same file."""
     with _explain_errors("use", Path(path)):
         return Path(os.path.realpath(path))
 
 
-def version(data: bytes | None) -> str:
+def name_version(data: bytes | None) -> str:
     """Return a name for some content: the same name means the same bytes."""
     return "" if data is None else hashlib.sha256(data).hexdigest()[:32]
 
@@ -125,7 +125,7 @@ def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
         raise StorageError(message)
 
 
-def modification_time(path: Path) -> datetime:
+def read_mtime(path: Path) -> datetime:
     """Return when a file was last changed; the epoch when there is none."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -133,7 +133,7 @@ def modification_time(path: Path) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def marks(path: Path) -> Marks | None:
+def read_marks(path: Path) -> Marks | None:
     """Return what is another after every save, even one that puts the file's time back.
 
     None where there is no file, or none that can be read. It is opened, because a network folder
@@ -147,10 +147,10 @@ def marks(path: Path) -> Marks | None:
         found = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    return _marks_of(found)
+    return _list_marks(found)
 
 
-def _marks_of(found: os.stat_result) -> Marks:
+def _list_marks(found: os.stat_result) -> Marks:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
@@ -162,9 +162,9 @@ def is_at_rest(known: Marks) -> bool:
     return time.time() - (seconds + rest / 1e9) >= tick
 
 
-def stamp(path: Path) -> Stamp | None:
+def read_stamp(path: Path) -> Stamp | None:
     """Return of a file's marks those that stay when it is renamed."""
-    found = marks(path)
+    found = read_marks(path)
     return found and found[:3]
 
 
@@ -177,7 +177,7 @@ def lock(path: Path) -> Iterator[Held]:
     descriptor = -1
     try:
         try:
-            descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+            descriptor = os.open(_name_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
             _wait_for(descriptor, path)
             # A kill may have left a file half overwritten that cannot be replaced.
             _finish_in_place(path)
@@ -201,7 +201,7 @@ class KeptLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._redo = str(_beside(path, "redo"))
+        self._redo = str(_name_beside(path, "redo"))
         self._descriptor = -1
         _kept.add(self)
 
@@ -233,7 +233,9 @@ class KeptLock:
                 return
             # Somebody has deleted it, and others lock another file by now.
             self.close()
-        self._descriptor = os.open(_beside(self._path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+        self._descriptor = os.open(
+            _name_beside(self._path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE
+        )
         _wait_for(self._descriptor, self._path)
 
     def __del__(self) -> None:
@@ -250,7 +252,7 @@ class Claim:
     __slots__ = ("__weakref__", "_descriptor", "_path")
 
     def __init__(self, path: Path, name: str) -> None:
-        self._path = _beside(path, name)
+        self._path = _name_beside(path, name)
         self._descriptor = -1
         with suppress(OSError):
             # Somebody may take the new file for one left behind and remove it before it is locked.
@@ -285,7 +287,7 @@ class Claim:
 
 def is_claimed(path: Path, name: str) -> bool:
     """Whether a process that lives says that it is at work; what a dead one left is removed."""
-    claim = _beside(path, name)
+    claim = _name_beside(path, name)
     try:
         descriptor = os.open(claim, os.O_RDONLY)
     except OSError:
@@ -309,7 +311,7 @@ def claim_for_child(path: Path, name: str) -> int | None:
     None where another process has claimed the work, or the file cannot be made.
     """
     try:
-        descriptor = os.open(_beside(path, name), os.O_RDWR | os.O_CREAT, FILE_MODE)
+        descriptor = os.open(_name_beside(path, name), os.O_RDWR | os.O_CREAT, FILE_MODE)
     except OSError:
         return None
     try:
@@ -342,7 +344,7 @@ def give_way(path: Path) -> None:
 
     Else whoever lets go of a lock has it again before those who wait for it are awake.
     """
-    with _explain_errors("lock", path), _first_in_line(path):
+    with _explain_errors("lock", path), _wait_in_line(path):
         pass
 
 
@@ -351,19 +353,19 @@ def _wait_for(descriptor: int, path: Path) -> None:
         # The line costs a second file; a lock that is free is taken without it.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        with _first_in_line(path):
+        with _wait_in_line(path):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 @contextmanager
-def _first_in_line(path: Path) -> Iterator[None]:
+def _wait_in_line(path: Path) -> Iterator[None]:
     """Wait in line for a file's lock, where the file of the line can be made beside it."""
     descriptor = -1
     try:
         with suppress(OSError):
             # The line only makes waiting fair. Where its file
             # cannot be made, the lock itself still holds.
-            descriptor = os.open(_beside(path, "line"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+            descriptor = os.open(_name_beside(path, "line"), os.O_RDWR | os.O_CREAT, FILE_MODE)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
@@ -373,7 +375,7 @@ def _first_in_line(path: Path) -> Iterator[None]:
 
 def was_locked(path: Path) -> bool:
     """Whether one of our programs ever used this file."""
-    return _beside(path, "lock").exists()
+    return _name_beside(path, "lock").exists()
 
 
 class Held:
@@ -406,9 +408,9 @@ class Held:
 
         A person's editor knows nothing of our lock. What it saved since we read is left
         alone (`Overtaken`); what it saves in this very instant, or writes later into the file
-        that it had open, is found at `previous_path`.
+        that it had open, is found at `find_previous`.
         """
-        kept = previous_path(self.path)
+        kept = find_previous(self.path)
         with _explain_errors("write", self.path):
             _refuse_read_only(self.path)
             temporary = _write_beside(self.path, data, "tmp")
@@ -418,7 +420,7 @@ class Held:
                 raise Overtaken
             # Before the rename, which keeps inode, size and time of change: by these our own save
             # is known again.
-            written = stamp(temporary)
+            written = read_stamp(temporary)
             # The exchange leaves the replaced file, inode and all, at `kept`: what an editor still
             # writes into its open descriptor is found there.
             temporary.replace(kept)
@@ -493,7 +495,7 @@ class Held:
     def set_aside(self, problem: str, companions: Sequence[str] = ()) -> Path:
         """Rename a file that cannot be used, with those that belong to it, and say so."""
         with _explain_errors("move", self.path):
-            aside = _free_name(self.path, f"corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            aside = _find_free_name(self.path, f"corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
             for suffix in ("", *companions):
                 with suppress(FileNotFoundError):
                     self.path.with_name(self.path.name + suffix).rename(f"{aside}{suffix}")
@@ -504,7 +506,7 @@ class Held:
     def keep_copy(self, data: bytes, why: str) -> Path:
         """Keep a content that has no other place in a new file beside this one."""
         with _explain_errors("write", self.path):
-            copy = _free_name(self.path, f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            copy = _find_free_name(self.path, f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
             _write_beside(self.path, data, "tmp").replace(copy)
             _sync_folder(copy.parent)
         return copy
@@ -537,14 +539,14 @@ def write(path: Path, data: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def previous_path(path: Path) -> Path:
+def find_previous(path: Path) -> Path:
     """Return the path at which `swap` keeps what it replaced."""
-    return _beside(path, "previous")
+    return _name_beside(path, "previous")
 
 
-def seen_path(path: Path) -> Path:
+def find_seen_path(path: Path) -> Path:
     """Return where it is kept when the facts of a page were first seen."""
-    return _beside(path, "seen")
+    return _name_beside(path, "seen")
 
 
 def read_raw(path: Path, max_bytes: int | None = None) -> bytes | None:
@@ -564,7 +566,7 @@ def read_marked(path: Path, max_bytes: int | None = None) -> tuple[bytes | None,
 def drop_previous(path: Path) -> None:
     """Forget the kept link, so that no byte of an older version stays."""
     with _explain_errors("write", path):
-        previous_path(path).unlink(missing_ok=True)
+        find_previous(path).unlink(missing_ok=True)
 
 
 class Rest(NamedTuple):
@@ -598,18 +600,18 @@ def make_vanished_error(path: Path) -> StorageError:
     return StorageError(message)
 
 
-def torn_bytes(data: bytes) -> int:
+def count_torn_bytes(data: bytes) -> int:
     """Count the bytes at an end that are half of a character, as a power cut leaves them."""
     for count in range(1, min(4, len(data) + 1)):
         lead = data[-count]
         if lead >= 0xC0:  # noqa: PLR2004 - the first byte of a character of several
-            return count if count < _width_of_char(lead) else 0
+            return count if count < _find_char_width(lead) else 0
         if lead < 0x80:  # noqa: PLR2004 - a character of its own
             return 0
     return 0
 
 
-def _width_of_char(lead: int) -> int:
+def _find_char_width(lead: int) -> int:
     return 2 + (lead >= 0xE0) + (lead >= 0xF0)  # noqa: PLR2004 - UTF-8's own numbers
 
 
@@ -659,7 +661,7 @@ def is_writable(path: Path) -> bool:
     return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
-def identity(path: Path | str) -> tuple[int, int]:
+def read_identity(path: Path | str) -> tuple[int, int]:
     """Return what tells a file from another that took its name; raise where there is none."""
     try:
         found = os.stat(path)
@@ -668,10 +670,10 @@ def identity(path: Path | str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def identity_if_any(path: Path) -> tuple[int, int] | None:
+def read_identity_if_any(path: Path) -> tuple[int, int] | None:
     """Return the same for a file or folder; None where there is none."""
     try:
-        return identity(path)
+        return read_identity(path)
     except (OSError, StorageError):
         return None
 
@@ -692,7 +694,7 @@ def _explain(doing: str, path: Path, error: OSError | ValueError) -> StorageErro
 
 
 @lru_cache(maxsize=1024)
-def _beside(path: Path, suffix: str) -> Path:
+def _name_beside(path: Path, suffix: str) -> Path:
     name = path.name
     # The file's own name may already be as long as the file system allows.
     if len(os.fsencode(f".{name}.{suffix}")) > NAME_BYTES:
@@ -700,7 +702,7 @@ def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f".{name}.{suffix}")
 
 
-def _free_name(path: Path, suffix: str) -> Path:
+def _find_free_name(path: Path, suffix: str) -> Path:
     candidate = path.with_name(f"{path.name}.{suffix}")
     number = 1
     # What was set aside is never overwritten, also when two come within one second.
@@ -726,7 +728,7 @@ def _read(
         if max_bytes is not None:
             check_size(path, found.st_size, max_bytes)
         # From before the reading: a save that comes during it then leaves other marks.
-        marked = _marks_of(found)
+        marked = _list_marks(found)
         if marked == known:
             return None, known
         resting = marked if is_at_rest(marked) else None
@@ -739,11 +741,11 @@ def _write_beside(path: Path, data: bytes, suffix: str) -> Path:
     Its name is always the same: only the holder of the lock writes it, and what a kill left
     there is overwritten.
     """
-    target = _beside(path, suffix)
+    target = _name_beside(path, suffix)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
     try:
         # Before the first byte: nobody may read the new content who could not read the old.
-        _like(descriptor, path)
+        _copy_rights(descriptor, path)
         _write_all(descriptor, data)
         # Before the rename, which may reach the disk ahead of the data that was written.
         _sync(descriptor)
@@ -762,8 +764,8 @@ def _append(path: Path, data: bytes) -> int:
         size = os.fstat(descriptor).st_size
         end = os.pread(descriptor, 4, max(0, size - 4))
         # Half a character, and the file would be no UTF-8 text any more.
-        if torn_bytes(end):
-            size -= torn_bytes(end)
+        if count_torn_bytes(end):
+            size -= count_torn_bytes(end)
             os.ftruncate(descriptor, size)
         try:
             # A torn line is ended and stays: readers leave it out, and a person may mend it.
@@ -783,7 +785,7 @@ def _refuse_read_only(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
-def _like(descriptor: int, path: Path) -> None:
+def _copy_rights(descriptor: int, path: Path) -> None:
     try:
         old = path.stat()
     except FileNotFoundError:
@@ -824,7 +826,7 @@ def _sync_folder(folder: Path) -> None:
 def _exchange(one: Path, other: Path) -> None:
     """Exchange two files' names in one step; raise OSError where the system cannot."""
     # Python itself has no call that exchanges two names.
-    libc = _libc()
+    libc = _load_libc()
     names = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin" and hasattr(libc, "renamex_np"):
         failed = libc.renamex_np(*names, _RENAME_SWAP)
@@ -838,7 +840,7 @@ def _exchange(one: Path, other: Path) -> None:
 
 
 @cache
-def _libc() -> ctypes.CDLL:
+def _load_libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -849,16 +851,16 @@ def _libc() -> ctypes.CDLL:
 
 
 def _is_written_in_place(path: Path) -> bool:
-    return _beside(path, "in-place").exists() or _beside(path, "redo").exists()
+    return _name_beside(path, "in-place").exists() or _name_beside(path, "redo").exists()
 
 
 def _overwrite_in_place(path: Path, temporary: Path, data: bytes) -> None:
-    redo = _beside(path, "redo")
+    redo = _name_beside(path, "redo")
     # From here on a kill can be made good: the whole new content has a name of its own.
     temporary.replace(redo)
     _sync_folder(path.parent)
     _overwrite(path, data)
-    redo.replace(_beside(path, "in-place"))
+    redo.replace(_name_beside(path, "in-place"))
 
 
 def _overwrite(path: Path, data: bytes) -> None:
@@ -872,19 +874,19 @@ def _overwrite(path: Path, data: bytes) -> None:
 
 
 def _finish_in_place(path: Path) -> None:
-    redo = _beside(path, "redo")
+    redo = _name_beside(path, "redo")
     data = _read(redo)[0] if os.path.lexists(redo) else None
     if data is not None:
         _overwrite(path, data)
-        redo.replace(_beside(path, "in-place"))
+        redo.replace(_name_beside(path, "in-place"))
 
 
 def _read_settled(path: Path, max_bytes: int | None) -> bytes | None:
-    descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    descriptor = os.open(_name_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         # Whoever may only read cannot finish it, but the new content is whole in there.
-        redone, _ = _read(_beside(path, "redo"))
+        redone, _ = _read(_name_beside(path, "redo"))
         return _read(path, max_bytes)[0] if redone is None else redone
     finally:
         os.close(descriptor)

@@ -51,7 +51,7 @@ CHUNK = 1 << 16
 
 def pack_files(contents: Mapping[str, bytes], time: datetime) -> bytes:
     """Put files, by their paths in the data folder, into one."""
-    manifest = _manifest(contents, time)
+    manifest = _make_manifest(contents, time)
     if len(manifest) > MANIFEST_BYTES:
         message = f"{len(contents):,} files are too many for a backup; move some elsewhere"
         raise StorageError(message)
@@ -75,7 +75,7 @@ def iterate_files(
     The pieces end in an error unless they are what the manifest says.
     """
     with (
-        _blaming(file),
+        _blame(file),
         Path(file).open("rb") as raw,
         _Meter(fileobj=raw) as source,
         tarfile.open(fileobj=source, mode="r|") as archive,
@@ -83,7 +83,7 @@ def iterate_files(
         entries = _find_entries(archive, source)
         _check_room(entries, room)
         for path, entry in entries.items():
-            yield path, _pieces(file, _member(archive, source, path, entry), entry)
+            yield path, _read_pieces(file, _open_next_member(archive, source, path, entry), entry)
         source.left = CHUNK
         if archive.next() is not None:
             message = "it holds more than its manifest names"
@@ -92,7 +92,7 @@ def iterate_files(
             pass
 
 
-def parents_of(path: str) -> list[str]:
+def list_parents(path: str) -> list[str]:
     """Return the folders that a path lies in, outermost first."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
@@ -107,7 +107,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, time: datetime) -> No
     archive.addfile(member, io.BytesIO(data))
 
 
-def _manifest(contents: Mapping[str, bytes], time: datetime) -> bytes:
+def _make_manifest(contents: Mapping[str, bytes], time: datetime) -> bytes:
     entries = [
         {"path": path, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for path, data in contents.items()
@@ -146,7 +146,7 @@ class _Meter(gzip.GzipFile):
 
 
 @contextmanager
-def _blaming(file: str | Path) -> Iterator[None]:
+def _blame(file: str | Path) -> Iterator[None]:
     try:
         yield
     except (
@@ -176,9 +176,9 @@ def _find_entries(archive: tarfile.TarFile, source: _Meter) -> dict[str, _Entry]
         raise ValueError(message)
     record = json.loads(_open_member(archive, source, member).read())
     _check_format(record["format"])
-    entries = {_checked_path(entry["path"]): _entry(entry) for entry in record["files"]}
+    entries = {_check_path(entry["path"]): _read_entry(entry) for entry in record["files"]}
     for path in entries:
-        if any(parent in entries for parent in parents_of(path)):
+        if any(parent in entries for parent in list_parents(path)):
             message = f"{path!r} lies inside what is a file"
             raise ValueError(message)
     return entries
@@ -195,7 +195,7 @@ def _check_format(number: Any) -> None:  # noqa: ANN401 - it was read from JSON
         raise ValueError(message)
 
 
-def _entry(entry: Mapping[str, Any]) -> _Entry:
+def _read_entry(entry: Mapping[str, Any]) -> _Entry:
     size = entry["size"]
     if not isinstance(size, int) or size < 0:
         message = f"{size!r} is not a size"
@@ -203,7 +203,7 @@ def _entry(entry: Mapping[str, Any]) -> _Entry:
     return _Entry(size, str(entry["sha256"]))
 
 
-def _checked_path(path: Any) -> str:  # noqa: ANN401 - it was read from JSON
+def _check_path(path: Any) -> str:  # noqa: ANN401 - it was read from JSON
     name = str(path)
     parts = name.split("/")
     if "\0" in name or any(part in ("", ".", "..") for part in parts):
@@ -215,7 +215,9 @@ def _checked_path(path: Any) -> str:  # noqa: ANN401 - it was read from JSON
     return name
 
 
-def _member(archive: tarfile.TarFile, source: _Meter, path: str, entry: _Entry) -> IO[bytes]:
+def _open_next_member(
+    archive: tarfile.TarFile, source: _Meter, path: str, entry: _Entry
+) -> IO[bytes]:
     source.left = CHUNK
     member = archive.next()
     # In the manifest's own order: an archive that is read once cannot be searched.
@@ -237,8 +239,8 @@ def _open_member(archive: tarfile.TarFile, source: _Meter, member: tarfile.TarIn
     return file
 
 
-def _pieces(file: str | Path, member: IO[bytes], entry: _Entry) -> Iterator[bytes]:
-    with _blaming(file):
+def _read_pieces(file: str | Path, member: IO[bytes], entry: _Entry) -> Iterator[bytes]:
+    with _blame(file):
         summed = hashlib.sha256()
         while piece := member.read(CHUNK):
             summed.update(piece)
@@ -299,7 +301,7 @@ def backup(
     data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
 ) -> Saved:
     """Save the whole data folder to a file."""
-    folder, target = atomic.real(data_dir), atomic.real(file)
+    folder, target = atomic.resolve(data_dir), atomic.resolve(file)
     # The next backup would contain this one.
     if target.is_relative_to(folder):
         message = f"{file} is inside the data folder; choose a place outside {data_dir}"
@@ -307,8 +309,8 @@ def backup(
     if is_empty(folder):
         message = f"there is nothing to back up in {data_dir}; --data-dir names another folder"
         raise NotFound(message)
-    with _lock_files(folder, _paths(folder), may_be_read_only=True) as held:
-        contents = _contents(folder, held)
+    with _lock_files(folder, _list_paths(folder), may_be_read_only=True) as held:
+        contents = _read_contents(folder, held)
     return _save(target, contents, now())
 
 
@@ -316,22 +318,22 @@ def restore(
     data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
 ) -> Restored:
     """Bring a backup back; what was there is saved beside the data folder first."""
-    folder = atomic.real(data_dir)
+    folder = atomic.resolve(data_dir)
     # All of it is read before anything is changed: a backup that
     # is damaged in its middle must not replace half of the memory.
-    sizes = verify(file, room=free_bytes(folder))
+    sizes = verify(file, room=count_free_bytes(folder))
     _check_fit(folder, sizes)
     for path in sizes:
         atomic.make_folder((folder / path).parent)
-    with _lock_files(folder, {*_paths(folder), *sizes}) as held:
-        there, safety = _save_first(folder, file, _contents(folder, held), now())
+    with _lock_files(folder, {*_list_paths(folder), *sizes}) as held:
+        there, safety = _save_first(folder, file, _read_contents(folder, held), now())
         gone = tuple(path for path in there if path not in sizes and _is_ours(path))
         # What was there is saved by now: from here on an error can leave files of both.
-        with _telling_what_is_left(safety):
+        with _tell_what_is_left(safety):
             for path, pieces in _read_entries(file):
                 _put(folder / path, held, b"".join(pieces))
             for path in gone:
-                with _holding(folder / path, held) as one:
+                with _hold(folder / path, held) as one:
                     one.remove()
                     if _DATABASE.fullmatch(path):
                         databases.drop_companions(one)
@@ -347,26 +349,26 @@ def verify(file: str | Path, room: int | None = None) -> dict[str, int]:
         raise CorruptFile(message) from error
 
 
-def free_bytes(data_dir: str | Path) -> int:
+def count_free_bytes(data_dir: str | Path) -> int:
     """Return the free bytes on the disk of a data folder."""
-    folder = atomic.real(data_dir)
+    folder = atomic.resolve(data_dir)
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(there).free
 
 
 def is_empty(data_dir: str | Path) -> bool:
     """Whether a data folder holds nothing that a backup would save."""
-    return not _paths(atomic.real(data_dir))
+    return not _list_paths(atomic.resolve(data_dir))
 
 
 # What is in the folder
 
 
-def _paths(folder: Path) -> list[str]:
+def _list_paths(folder: Path) -> list[str]:
     """List the files to save, following symbolic links as the stores do, each folder once."""
     found: list[str] = []
     seen: set[str] = set()
-    for here, folders, names in os.walk(folder, followlinks=True, onerror=_unless_missing):
+    for here, folders, names in os.walk(folder, followlinks=True, onerror=_refuse_unless_missing):
         # A link may lead to a folder above itself.
         if os.path.realpath(here) in seen:
             folders.clear()
@@ -376,7 +378,7 @@ def _paths(folder: Path) -> list[str]:
     return sorted(path for path in found if _is_saved(folder, path))
 
 
-def _unless_missing(error: OSError) -> None:
+def _refuse_unless_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         message = f"cannot read {error.filename}: {error.strerror}; check its permissions"
         raise StorageError(message) from error
@@ -390,13 +392,13 @@ def _is_saved(folder: Path, path: str) -> bool:
     return not _LEFT_OUT.fullmatch(path) and (folder / path).is_file()
 
 
-def _contents(folder: Path, held: Mapping[Path, atomic.Held]) -> dict[str, bytes]:
-    read = {path: _content(folder / path, held) for path in _paths(folder)}
+def _read_contents(folder: Path, held: Mapping[Path, atomic.Held]) -> dict[str, bytes]:
+    read = {path: _read_content(folder / path, held) for path in _list_paths(folder)}
     return {path: data for path, data in read.items() if data is not None}
 
 
-def _content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
-    real = atomic.real(path)
+def _read_content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
+    real = atomic.resolve(path)
     # By SQLite's own backup, which takes in the log and waits for writers; the bytes of the file
     # alone may be half of a transaction.
     data = databases.copy_as_file(real) if _DATABASE.fullmatch(path.name) else None
@@ -417,8 +419,8 @@ def _lock_files(
         held: dict[Path, atomic.Held] = {}
         shared = [path for path in paths if _is_shared(folder, path)]
         # In one order for all programs, or a store and a backup could wait for each other for ever.
-        for path in sorted(_newest(shared), key=_lock_order):
-            real = atomic.real(folder / path)
+        for path in sorted(_choose_newest(shared), key=_find_lock_order):
+            real = atomic.resolve(folder / path)
             if real not in held:
                 try:
                     held[real] = stack.enter_context(atomic.lock(real))
@@ -428,7 +430,7 @@ def _lock_files(
         yield held
 
 
-def _lock_order(path: str) -> tuple[bool, bool, str]:
+def _find_lock_order(path: str) -> tuple[bool, bool, str]:
     """Put the databases after the files that are taken over into one."""
     is_database = _DATABASE.fullmatch(path) is not None
     return _LOCKED_AFTER.fullmatch(path) is not None, is_database, path
@@ -442,7 +444,7 @@ def _is_shared(folder: Path, path: str) -> bool:
     return has_lock or bool(_OURS.fullmatch(path) or _DATABASE.fullmatch(path))
 
 
-def _newest(paths: Iterable[str]) -> list[str]:
+def _choose_newest(paths: Iterable[str]) -> list[str]:
     """Leave out the older of many files in one folder: logs of past days and months."""
     folders: dict[str, list[str]] = {}
     for path in sorted(paths):
@@ -456,8 +458,8 @@ def _is_read_only(error: StorageError) -> bool:
 
 
 @contextmanager
-def _holding(path: Path, held: Mapping[Path, atomic.Held]) -> Iterator[atomic.Held]:
-    real = atomic.real(path)
+def _hold(path: Path, held: Mapping[Path, atomic.Held]) -> Iterator[atomic.Held]:
+    real = atomic.resolve(path)
     if real in held:
         yield held[real]
         return
@@ -495,10 +497,10 @@ def _save_first(
         return [], None
     data = pack_files(contents, time)
     problem = StorageError(f"there is no place outside {folder}")
-    for place in (folder.parent, atomic.real(file).parent):
+    for place in (folder.parent, atomic.resolve(file).parent):
         if not place.is_relative_to(folder):
             try:
-                target = _free_name(place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}")
+                target = _find_free(place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}")
                 atomic.write(target, data)
             except StorageError as error:
                 problem = error
@@ -508,7 +510,7 @@ def _save_first(
     raise StorageError(message) from problem
 
 
-def _free_name(place: Path, name: str) -> Path:
+def _find_free(place: Path, name: str) -> Path:
     target = place / f"{name}.tar.gz"
     number = 1
     while target.exists():
@@ -518,7 +520,7 @@ def _free_name(place: Path, name: str) -> Path:
 
 
 @contextmanager
-def _telling_what_is_left(safety: Path | None) -> Iterator[None]:
+def _tell_what_is_left(safety: Path | None) -> Iterator[None]:
     try:
         yield
     except (TurnleafError, OSError) as error:
@@ -529,7 +531,7 @@ def _telling_what_is_left(safety: Path | None) -> Iterator[None]:
 
 def _check_fit(folder: Path, paths: Iterable[str]) -> None:
     for path in paths:
-        above = [folder / parent for parent in parents_of(path)]
+        above = [folder / parent for parent in list_parents(path)]
         wrong = [place for place in above if place.exists() and not place.is_dir()]
         wrong += [folder / path] if (folder / path).is_dir() else []
         if wrong:
@@ -538,7 +540,7 @@ def _check_fit(folder: Path, paths: Iterable[str]) -> None:
 
 
 def _put(path: Path, held: Mapping[Path, atomic.Held], data: bytes) -> None:
-    with _holding(path, held) as file:
+    with _hold(path, held) as file:
         if _DATABASE.fullmatch(path.name):
             # Its numbers are used again from here, so whoever followed it must begin anew.
             data = databases.edit_copy(data, renew_identity)

@@ -60,20 +60,20 @@ class Conversation:
 
     def clear(self) -> None:
         """Remove all messages except the system prompt."""
-        self._messages = self._prompt()
+        self._messages = self._find_prompt()
 
     def get_context(self, max_tokens: int) -> list[Message]:
         """Return the system prompt and the newest messages that fit, none of them cut."""
         if max_tokens < 0:
             message = f"max_tokens cannot be negative, as {max_tokens} is"
             raise InvalidInput(message)
-        prompt = self._prompt()
-        left = max_tokens - sum(map(_tokens, prompt))
-        return [*prompt, *newest_within(self._messages[len(prompt) :], left, _tokens)]
+        prompt = self._find_prompt()
+        left = max_tokens - sum(map(_count_tokens, prompt))
+        return [*prompt, *newest_within(self._messages[len(prompt) :], left, _count_tokens)]
 
     def token_count(self) -> int:
         """Count the tokens of all messages; an estimate unless turnleaf[tokens] is there."""
-        return sum(map(_tokens, self._messages))
+        return sum(map(_count_tokens, self._messages))
 
     def to_openai_format(self) -> list[dict[str, Any]]:
         """Return the messages in the form of OpenAI's chat completions."""
@@ -86,14 +86,14 @@ class Conversation:
         text = conversation_formats.dump(
             conversation_formats.StoredConversation(created or now, now, self._messages)
         )
-        target = atomic.real(path)
+        target = atomic.resolve(path)
         atomic.make_folder(target.parent)
         atomic.write(target, f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Conversation:
         """Read a conversation that was saved."""
-        source = atomic.real(path)
+        source = atomic.resolve(path)
         data = atomic.read(source)
         if data is None:
             message = f"there is no conversation at {source}"
@@ -107,10 +107,10 @@ class Conversation:
         conversation._messages = list(record.messages)
         return conversation
 
-    def _prompt(self) -> list[Message]:
+    def _find_prompt(self) -> list[Message]:
         first = self._messages[:1]
         return first if first and first[0].role in {"system", "developer"} else []
 
 
-def _tokens(message: Message) -> int:
-    return count_message_tokens(message, vocabulary.counter())
+def _count_tokens(message: Message) -> int:
+    return count_message_tokens(message, vocabulary.choose_counter())

@@ -16,7 +16,7 @@ from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet,
 from turnleaf.core.memories import check_date, check_note, read_day
 from turnleaf.core.pages import Splice
 from turnleaf.core.serialization import to_text
-from turnleaf.settings import default_data_dir
+from turnleaf.settings import find_data_dir
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect
@@ -47,8 +47,8 @@ class DailyLog:
     def __init__(
         self, folder: str | Path | None = None, *, now: Callable[[], datetime] = local_now
     ) -> None:
-        default = default_data_dir() / "prompts" / "memory" / "daily"
-        self.location = atomic.real(default if folder is None else folder)
+        default = find_data_dir() / "prompts" / "memory" / "daily"
+        self.location = atomic.resolve(default if folder is None else folder)
         self._now = now
 
     def init(self) -> None:
@@ -72,7 +72,7 @@ class DailyLog:
                 self._append(text, now, source)
 
     def _append(self, text: str, now: datetime, source: str | None) -> None:
-        with atomic.lock(self._path(now.date())) as file:
+        with atomic.lock(self._find_path(now.date())) as file:
             before = file.read(atomic.MAX_PAGE_BYTES) or b""
             title = "" if before else f"# {now.date()}\n\n"
             lines = with_source(encode_bullet(f"{now:%H:%M} {text}"), source)
@@ -82,10 +82,10 @@ class DailyLog:
 
     def read(self, day: date | str) -> str:
         """Return a day's notes as a person reads them; nothing when there are none."""
-        path = self._path(check_date(day))
+        path = self._find_path(check_date(day))
         data = atomic.read(path, atomic.MAX_PAGE_BYTES) or b""
         # A power cut may have left half a character at the end of what was appended.
-        data = data[: len(data) - atomic.torn_bytes(data)]
+        data = data[: len(data) - atomic.count_torn_bytes(data)]
         try:
             return markdown.without_comments(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -96,12 +96,14 @@ class DailyLog:
 
     def has_source(self, source: str) -> bool:
         """Whether a note of any day came from a source."""
-        days = (atomic.read(self._path(day), atomic.MAX_PAGE_BYTES) or b"" for day in self.dates())
+        days = (
+            atomic.read(self._find_path(day), atomic.MAX_PAGE_BYTES) or b"" for day in self.dates()
+        )
         return any(_without(data, to_text(source))[0] for data in days)
 
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
-        path = self._path(check_date(day))
+        path = self._find_path(check_date(day))
         new = None if content is None else check_note(content)
         with atomic.lock(path) as file:
             for _ in range(TRIES):
@@ -119,7 +121,7 @@ class DailyLog:
 
     def erase(self, source: str) -> int:
         """Remove every note that came from a source; return how many."""
-        return sum(_erase(self._path(day), to_text(source)) for day in self.dates())
+        return sum(_erase(self._find_path(day), to_text(source)) for day in self.dates())
 
     def examine(self) -> Examination:
         """Return how many days the folder has."""
@@ -132,7 +134,7 @@ class DailyLog:
         paths = (path for path in self.location.glob("*.md") if read_day(path.stem))
         return sorted(date.fromisoformat(path.stem) for path in paths if _has_notes(path))
 
-    def _path(self, day: date) -> Path:
+    def _find_path(self, day: date) -> Path:
         return self.location / f"{day.isoformat()}.md"
 
 
@@ -199,7 +201,7 @@ def _swap(file: atomic.Held, data: bytes, kept: bytes) -> None:
     """Put in the place of `data` what is kept of it; lose nothing that is saved meanwhile."""
     file.swap(kept, lambda: file.read() == data)
     # An editor knows no lock; what it saved in this instant counts, and the caller tries again.
-    late = atomic.read_raw(atomic.previous_path(file.path))
+    late = atomic.read_raw(atomic.find_previous(file.path))
     if late not in {None, data}:
         file.replace(late or b"")
 

@@ -214,7 +214,7 @@ class Database:
     def _open(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
             # Another program may have set the file aside, and this connection with it.
-            if atomic.identity(self._name) == self._identity:
+            if atomic.read_identity(self._name) == self._identity:
                 return self._connection
             self.close()
         self._process = os.getpid()
@@ -230,7 +230,7 @@ class Database:
                 message = f"cannot write {self._path}: it is read-only; check who owns it"
                 raise StorageError(message)
             self._connection = _connect(self._path, self._form)
-            self._identity = atomic.identity(self._path)
+            self._identity = atomic.read_identity(self._path)
             # What a killed program left of an erasure is finished before anything is read.
             _overwrite_deleted(self._connection, self._path)
         return self._connection
@@ -242,11 +242,11 @@ def _can_be_written(path: Path) -> bool:
 
 def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
     # Otherwise SQLite makes logs that may not be written either, and leaves them behind.
-    is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
+    is_at_rest = not any(_has_bytes(_name_beside(path, suffix)) for suffix in LOGS)
     address = f"{path.absolute().as_uri()}?{'immutable=1' if is_at_rest else 'mode=ro'}"
     with explain_errors(path), closing(apsw.Connection(address, flags=_TO_READ)) as database:
         database.set_busy_timeout(BUSY_MILLISECONDS)
-        if _version(database, path, form) < form.version:
+        if _read_version(database, path, form) < form.version:
             message = f"{path} is of an older version; make it writable once, to have it upgraded"
             raise StorageError(message)
         return look(database)
@@ -255,7 +255,7 @@ def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T])
 def examine_database(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
     """Look something up in a database, changing nothing; raise CorruptFile when it is none."""
     # In WAL mode even a reader makes files beside it, unless told that nobody writes.
-    is_idle = not _beside(path, "-wal").exists()
+    is_idle = not _name_beside(path, "-wal").exists()
     address = f"{path.absolute().as_uri()}?{'immutable=1' if is_idle else 'mode=ro'}"
     with explain_errors(path):
         try:
@@ -308,7 +308,7 @@ def copy_as_file(path: Path) -> bytes | None:
             closing(apsw.Connection(_address(path), flags=_TO_READ)) as source,
             closing(apsw.Connection(":memory:")) as copy,
         ):
-            if _pages(source) == 0:
+            if _count_pages(source) == 0:
                 return None
             _copy(source, copy)
             data = copy.serialize("main")
@@ -318,7 +318,7 @@ def copy_as_file(path: Path) -> bytes | None:
         atomic.log.warning("%s is damaged; it is saved as it is, without its log", path)
         return None
     except apsw.Error as error:
-        raise _failure("copy", path, error) from error
+        raise _make_failure("copy", path, error) from error
     # These two bytes say that there is no write-ahead log.
     return data and data[:18] + b"\1\1" + data[20:]
 
@@ -337,7 +337,7 @@ def edit_copy(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
 
 
 def put_inside(file: atomic.Held, data: bytes) -> bool:
-    """Have SQLite replace what a database holds, for whoever has it open; return whether it could.
+    """Replace what a database holds through SQLite, for whoever has it open; whether it could.
 
     A file that cannot be used as a database is set aside.
     """
@@ -345,23 +345,23 @@ def put_inside(file: atomic.Held, data: bytes) -> bool:
         with closing(apsw.Connection(":memory:")) as source:
             return _holds(source, data) and file.path.exists() and _put_inside(file, source)
     except apsw.Error as error:
-        raise _failure("restore", file.path, error) from error
+        raise _make_failure("restore", file.path, error) from error
 
 
 def measure(path: Path) -> int:
     """Count the bytes of a file and of what SQLite keeps beside it."""
-    beside = [path, *(_beside(path, suffix) for suffix in COMPANIONS)]
+    beside = [path, *(_name_beside(path, suffix) for suffix in COMPANIONS)]
     return sum(one.stat().st_size for one in beside if one.exists())
 
 
 def drop_companions(file: atomic.Held) -> None:
     """Delete the logs of a database that goes away: SQLite would add them to the next one."""
     for suffix in COMPANIONS:
-        atomic.Held(_beside(file.path, suffix)).remove()
+        atomic.Held(_name_beside(file.path, suffix)).remove()
 
 
 def _check(database: apsw.Connection, path: Path, form: Form) -> None:
-    _version(database, path, form)
+    _read_version(database, path, form)
     problem: str = database.execute("PRAGMA quick_check(1)").get
     if problem != "ok":
         message = f"it is damaged: {problem}"
@@ -382,7 +382,7 @@ def _connect(path: Path, form: Form) -> apsw.Connection:
         # Overwrites deleted rows with zeros. What stays elsewhere in a page, `overwrite_unused`
         # finds.
         database.pragma("secure_delete", "on")
-        if _version(database, path, form) < form.version:
+        if _read_version(database, path, form) < form.version:
             form.make(database)
         # SQLite does not mind when the name of its log could not be made durable; we do.
         atomic.sync_folder(path.parent)
@@ -400,9 +400,9 @@ def _overwrite_deleted(database: apsw.Connection, path: Path) -> bool:
     try:
         # The log holds the deleted rows, too, and what it holds is not yet in the file.
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        if _pages(database) < MAX_PAGES:
+        if _count_pages(database) < MAX_PAGES:
             # VACUUM would cost as much as the whole database, and everybody would wait for it.
-            overwrite_unused(path, _page_size(database))
+            overwrite_unused(path, _read_page_size(database))
         else:
             database.execute("VACUUM")
             database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -424,7 +424,7 @@ def _check_writable(database: apsw.Connection, path: Path) -> None:
         raise StorageError(message)
 
 
-def _version(database: apsw.Connection, path: Path, form: Form) -> int:
+def _read_version(database: apsw.Connection, path: Path, form: Form) -> int:
     version: int = database.pragma("user_version")
     if version > form.version:
         message = f"{path} was written by a newer version of Turnleaf; update this one"
@@ -448,16 +448,16 @@ def _is_sound(path: Path, form: Form) -> bool:
             database.set_busy_timeout(BUSY_MILLISECONDS)
             ours.execute(form.schema)
             # A file that was cut short ends in the middle of a page.
-            has_whole_pages = path.stat().st_size % _page_size(database) == 0
+            has_whole_pages = path.stat().st_size % _read_page_size(database) == 0
             # Tables of an older version lack columns of today's and are sound all the same.
             is_older = 0 < database.pragma("user_version") < form.version
-            is_ours = is_older or _columns(ours) <= _columns(database)
+            is_ours = is_older or _list_columns(ours) <= _list_columns(database)
             return has_whole_pages and is_ours and database.pragma("integrity_check") == "ok"
     except (apsw.Error, UnicodeDecodeError):
         return False
 
 
-def _columns(database: apsw.Connection) -> set[object]:
+def _list_columns(database: apsw.Connection) -> set[object]:
     query = """
         SELECT tables.name, columns.name
         FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
@@ -484,12 +484,12 @@ def _roll_back(database: apsw.Connection) -> None:
 
 def _address(path: Path) -> str:
     """Return an address for SQLite, which else makes a log even where it may not and need not."""
-    is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
+    is_at_rest = not any(_has_bytes(_name_beside(path, suffix)) for suffix in LOGS)
     is_fixed = is_at_rest and not os.access(path.parent, os.W_OK)
     return f"file:{quote(os.fsencode(path))}{'?immutable=1' if is_fixed else ''}"
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _name_beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
@@ -514,7 +514,7 @@ def _holds(source: apsw.Connection, data: bytes) -> bool:
         return False
     try:
         source.deserialize("main", data)
-        return _pages(source) > 0
+        return _count_pages(source) > 0
     except (*_DAMAGE, apsw.CantOpenError):
         return False
 
@@ -524,7 +524,7 @@ def _put_inside(file: atomic.Held, source: apsw.Connection) -> bool:
         with closing(apsw.Connection(str(file.path), flags=apsw.SQLITE_OPEN_READWRITE)) as target:
             target.set_busy_timeout(COPY_BUSY_MILLISECONDS)
             # The size of its pages is fixed while a database has a write-ahead log.
-            if _pages(target) == 0 or _page_size(target) != _page_size(source):
+            if _count_pages(target) == 0 or _read_page_size(target) != _read_page_size(source):
                 return False
             _copy(source, target)
             return True
@@ -533,17 +533,17 @@ def _put_inside(file: atomic.Held, source: apsw.Connection) -> bool:
         return False
 
 
-def _pages(database: apsw.Connection) -> int:
+def _count_pages(database: apsw.Connection) -> int:
     count: int = database.pragma("page_count")
     return count
 
 
-def _page_size(database: apsw.Connection) -> int:
+def _read_page_size(database: apsw.Connection) -> int:
     size: int = database.pragma("page_size")
     return size
 
 
-def _failure(doing: str, path: Path, error: apsw.Error) -> StorageError:
+def _make_failure(doing: str, path: Path, error: apsw.Error) -> StorageError:
     # The text of what SQLite raises while it copies is always "not an error".
     message = (
         f"cannot {doing} the database {path} ({type(error).__name__}); close what uses it, "
@@ -595,20 +595,20 @@ def _find_unused(page: bytes, header: int) -> Iterator[tuple[int, int]]:
     if kind not in LEAVES and kind not in INTERIORS:
         return
     size = LEAF_BYTES if kind in LEAVES else INTERIOR_BYTES
-    cells = _number(page, header + 3)
+    cells = _read_number(page, header + 3)
     # In these two bytes SQLite writes 65536 as 0.
-    content = _number(page, header + 5) or 65536
+    content = _read_number(page, header + 5) or 65536
     yield header + size + 2 * cells, min(content, len(page))
-    block = _number(page, header + 1)
+    block = _read_number(page, header + 1)
     while 0 < block < len(page) - 3:
-        following = _number(page, block)
+        following = _read_number(page, block)
         # Its first four bytes, the link to the next block and its own size, are in use.
-        yield block + 4, block + _number(page, block + 2)
+        yield block + 4, block + _read_number(page, block + 2)
         # The blocks are in ascending order; in a damaged page they might lead round in a circle.
         if following <= block:
             return
         block = following
 
 
-def _number(page: bytes, at: int) -> int:
+def _read_number(page: bytes, at: int) -> int:
     return int.from_bytes(page[at : at + 2], "big")

@@ -140,7 +140,7 @@ class LearningStore:
         now: Callable[[], datetime] = utc_now,
         untouched: bool = False,
     ) -> None:
-        self.location = atomic.real(location)
+        self.location = atomic.resolve(location)
         self._now = now
         self._database = (Untouched if untouched else Database)(self.location, FORM)
         self._held: set[str] = set()
@@ -169,7 +169,7 @@ class LearningStore:
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Add messages to learn from; they are durable when this returns."""
-        rows = [(check_key(key), _bytes(queued_to_json(one))) for one in queued]
+        rows = [(check_key(key), _encode(queued_to_json(one))) for one in queued]
         query = "INSERT INTO queue (key, record) VALUES (?, ?)"
         if rows:
             self._database.write(lambda database: database.executemany(query, rows))
@@ -192,7 +192,7 @@ class LearningStore:
         """Return the messages that are not tried again, because they ended whoever tried."""
         query = "SELECT CAST(key AS BLOB), record FROM queue WHERE token = ? ORDER BY n"
         rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
-        found = ((_text(key), _read_queued(data)) for key, data in rows)
+        found = ((_decode(key), _read_queued(data)) for key, data in rows)
         return [SetAside(key, one) for key, one in found if one is not None]
 
     def backlog(self) -> dict[str, int]:
@@ -202,11 +202,11 @@ class LearningStore:
             GROUP BY key ORDER BY min(n)
         """
         rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
-        return {_text(key): count for key, count in rows}
+        return {_decode(key): count for key, count in rows}
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
         """Whether it is time to extract from a conversation."""
-        last = self._database.read(lambda database: _extracted_at(database, check_key(key)))
+        last = self._database.read(lambda database: _read_extracted(database, check_key(key)))
         return queue.is_due(
             last,
             self._now(),
@@ -240,7 +240,7 @@ class LearningStore:
         second time. False, and nothing changes, when the messages are no longer held: somebody
         else took them over from one who seemed to have died, or they were erased.
         """
-        records = [_bytes(decision_to_json(one)) for one in decisions]
+        records = [_encode(decision_to_json(one)) for one in decisions]
         now = self._now()
 
         def complete(database: Connection) -> bool:
@@ -267,8 +267,8 @@ class LearningStore:
 
         False, and nothing changes, when they are no longer held.
         """
-        records = [_bytes(decision_to_json(one)) for one in decisions]
-        seen = [_bytes(sighting_to_json(one, batch.key)) for one in sightings]
+        records = [_encode(decision_to_json(one)) for one in decisions]
+        seen = [_encode(sighting_to_json(one, batch.key)) for one in sightings]
         is_done = self._database.write(
             lambda database: _complete_reading(database, batch, records, seen)
         )
@@ -295,7 +295,7 @@ class LearningStore:
         """Return the last problem, unless an extraction was completed since."""
         query = "SELECT CAST(key AS BLOB), record FROM problems"
         rows = self._database.read(lambda database: list(database.execute(query)))
-        found = (_problem(_text(key), _record(data)) for key, data in rows)
+        found = (_make_problem(_decode(key), _read_record(data)) for key, data in rows)
         return next(found, None)
 
     # The outbox
@@ -307,7 +307,9 @@ class LearningStore:
         """
         rows = self._database.read(lambda database: list(database.execute(query)))
         return [
-            Outgoing(identity, _text(key), decision, None if problem is None else _text(problem))
+            Outgoing(
+                identity, _decode(key), decision, None if problem is None else _decode(problem)
+            )
             for identity, key, data, problem in rows
             if (decision := _read(data, decision_from_json)) is not None
         ]
@@ -321,7 +323,7 @@ class LearningStore:
 
     def postpone(self, outgoing_id: str, problem: str) -> None:
         """Keep what kept it from being carried out."""
-        values = (_plain(problem), outgoing_id)
+        values = (_clean(problem), outgoing_id)
         query = "UPDATE outbox SET problem = ? WHERE id = ?"
         self._database.write(lambda database: database.execute(query, values))
 
@@ -332,7 +334,7 @@ class LearningStore:
         now = self._now()
 
         def begin(database: Connection) -> bool:
-            cycle = _cycle(database, key)
+            cycle = _read_cycle(database, key)
             if not cycle.may_begin(now):
                 return False
             database.execute("INSERT OR IGNORE INTO conversations (key) VALUES (?)", (key,))
@@ -346,7 +348,7 @@ class LearningStore:
         """Take note of how the flush went; one that failed is tried at the next occasion."""
 
         def finish(database: Connection) -> None:
-            _set_cycle(database, key, _cycle(database, key).finish(succeeded=succeeded))
+            _set_cycle(database, key, _read_cycle(database, key).finish(succeeded=succeeded))
 
         check_key(key)
         self._database.write(finish)
@@ -370,7 +372,7 @@ class LearningStore:
                 INSERT INTO spending VALUES (?, ?, 1)
                 ON CONFLICT (day, model) DO UPDATE SET calls = calls + 1
             """
-            database.execute(query, (day.isoformat(), _plain(model)))
+            database.execute(query, (day.isoformat(), _clean(model)))
             return True
 
         return self._database.write(count)
@@ -396,7 +398,7 @@ class LearningStore:
 
     def json_format(self, url: str, model: str) -> str | None:
         """Return the format that a model's server took, if that was not too long ago."""
-        return self.json_formats().get((_plain(url), _plain(model)))
+        return self.json_formats().get((_clean(url), _clean(model)))
 
     def json_formats(self) -> dict[tuple[str, str], str]:
         """Return the formats that servers took not long ago, by address and model."""
@@ -407,15 +409,15 @@ class LearningStore:
         rows = self._database.read(lambda database: list(database.execute(query)))
         oldest = self._now() - timedelta(days=FORMAT_DAYS)
         return {
-            (_text(url), _text(model)): name
+            (_decode(url), _decode(model)): name
             for url, model, name, since in rows
-            if (_moment(since) or LONG_AGO) > oldest
+            if (_read_time(since) or LONG_AGO) > oldest
         }
 
     def keep_json_format(self, url: str, model: str, json_format: str) -> None:
         """Remember which format a model's server took."""
         query = "INSERT OR REPLACE INTO json_formats VALUES (?, ?, ?, ?)"
-        values = (_plain(url), _plain(model), json_format, to_iso(self._now()))
+        values = (_clean(url), _clean(model), json_format, to_iso(self._now()))
         self._database.write(lambda database: database.execute(query, values))
 
     # Erasing
@@ -441,9 +443,9 @@ class LearningStore:
 # Within one transaction
 
 
-def _extracted_at(database: Connection, key: str) -> datetime | None:
+def _read_extracted(database: Connection, key: str) -> datetime | None:
     query = "SELECT CAST(extracted_at AS BLOB) FROM conversations WHERE key = ?"
-    return _moment(database.execute(query, (key,)).get)
+    return _read_time(database.execute(query, (key,)).get)
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,7 +469,7 @@ class _QueueRow:
 
     def with_attempts(self, attempts: int) -> bytes:
         """Return the record with another count."""
-        return _bytes({**self.record, ATTEMPTS: attempts})
+        return _encode({**self.record, ATTEMPTS: attempts})
 
 
 def _lease(
@@ -479,9 +481,9 @@ def _lease(
 ) -> Batch | None:
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
     # One conversation has one worker: what is decided about one message counts for the next.
-    if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
+    if any(is_held(_read_time(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
-    waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
+    waiting = _set_dangerous_aside(database, key, _read_rows(database, key))
     wanted = [row for row in waiting if read is None or row.queued.is_read_by_rules == read]
     # After a kill the messages are tried one by one, so that one bad message costs no other.
     suspect = next((row for row in wanted if row.is_suspect), None)
@@ -503,7 +505,7 @@ def _lease(
     return Batch(key, token, messages, has_more, rows)
 
 
-def _waiting_rows(database: Connection, key: str) -> list[_QueueRow]:
+def _read_rows(database: Connection, key: str) -> list[_QueueRow]:
     query = "SELECT n, record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
     rows = list(database.execute(query, (key, SET_ASIDE)))
     return [
@@ -549,7 +551,7 @@ def _keep_unread(database: Connection, batch: Batch, unread: Unread, now: dateti
                 given_up += 1
                 continue
             change = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
-            database.execute(change, (_bytes(record), n))
+            database.execute(change, (_encode(record), n))
     _tally(database, now.date(), GIVEN_UP, given_up)
     query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NULL"
     return bool(database.execute(query, (batch.key,)).get)
@@ -598,7 +600,7 @@ def _complete_reading(
 
 
 def _mark_read(data: bytes) -> bytes:
-    return _bytes({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
+    return _encode({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
 
 
 def _note_attempt(database: Connection, key: str, stamp: str) -> None:
@@ -619,7 +621,7 @@ def _release(database: Connection, batch: Batch, problem: str, stamp: str) -> No
 def _keep_problem(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
     # A problem may quote what was read, so it is erased with any of these sources.
     sources = sorted({one.source for one in batch.messages if one.source is not None})
-    values = (batch.key, _bytes({"time": stamp, "text": problem, "sources": sources}))
+    values = (batch.key, _encode({"time": stamp, "text": problem, "sources": sources}))
     database.execute("DELETE FROM problems")
     database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
 
@@ -630,7 +632,7 @@ def _return_held(database: Connection, tokens: Iterable[str], now: datetime) -> 
     for token in tokens:
         stamps = list(database.execute(query, (token,)))
         # A lease that ran out in this process was a hang, which stays counted as an attempt.
-        if all(is_held(_moment(stamp), now) for (stamp,) in stamps):
+        if all(is_held(_read_time(stamp), now) for (stamp,) in stamps):
             _requeue(database, token)
 
 
@@ -653,14 +655,14 @@ def _requeue_all(database: Connection, keys: Iterable[str]) -> None:
 def _reset_attempts(data: bytes) -> bytes:
     """Return a record without the count of attempts: one that was given up did no harm."""
     record = json.loads(data)
-    return _bytes({name: value for name, value in record.items() if name != ATTEMPTS})
+    return _encode({name: value for name, value in record.items() if name != ATTEMPTS})
 
 
-def _cycle(database: Connection, key: str) -> Cycle:
+def _read_cycle(database: Connection, key: str) -> Cycle:
     query = "SELECT cycle, CAST(cycle_since AS BLOB) FROM conversations WHERE key = ?"
     for state, since in database.execute(query, (key,)):
         if state in STATES:
-            return Cycle(state, _moment(since))
+            return Cycle(state, _read_time(since))
     return Cycle()
 
 
@@ -673,7 +675,7 @@ def _set_cycle(database: Connection, key: str, cycle: Cycle) -> None:
 def _count_calls(database: Connection, day: date) -> dict[str, int]:
     query = "SELECT CAST(model AS BLOB), calls FROM spending WHERE day = ? ORDER BY model"
     rows: Any = database.execute(query, (day.isoformat(),))
-    return {_text(model): calls for model, calls in rows}
+    return {_decode(model): calls for model, calls in rows}
 
 
 def _erase(database: Connection, key: str | None, source: str | None) -> int:
@@ -682,12 +684,14 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
     for table in ERASABLE:
         rows = database.execute(f"SELECT n, CAST(key AS BLOB), record FROM {table}")  # noqa: S608
         doomed = {
-            n: of for n, of, data in rows if _text(of) == key or _comes_from(_record(data), names)
+            n: of
+            for n, of, data in rows
+            if _decode(of) == key or _comes_from(_read_record(data), names)
         }
         if table == "queue":
             # A worker may hold them together with others: its batch must be void, or it would write
             # what it has read of the erased ones.
-            _requeue_all(database, {_text(of) for of in doomed.values()})
+            _requeue_all(database, {_decode(of) for of in doomed.values()})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
         erased += len(doomed)
     database.execute("DELETE FROM conversations WHERE key = ?", (key,))
@@ -698,7 +702,7 @@ def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
     removed = 0
     for table in ("queue", "outbox"):
         rows: Any = database.execute(f"SELECT n, record FROM {table} WHERE key = ?", (key,))  # noqa: S608
-        doomed = [(n,) for n, data in rows if _stamp(_record(data)) in stamps]
+        doomed = [(n,) for n, data in rows if _find_time(_read_record(data)) in stamps]
         if table == "queue" and doomed:
             # As in `_erase`: who has read them already must not complete.
             _requeue_all(database, {key})
@@ -710,7 +714,7 @@ def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
 # What is stored
 
 
-def _stamp(record: Mapping[str, Any] | None) -> str | None:
+def _find_time(record: Mapping[str, Any] | None) -> str | None:
     """Return when the message was said that waits, or that something was found in."""
     known = record or {}
     message = known.get("message")
@@ -730,15 +734,15 @@ def _read(data: bytes, read: Callable[[dict[str, Any]], T]) -> T | None:
         return None
 
 
-def _problem(key: str, record: Mapping[str, Any] | None) -> LearningProblem:
+def _make_problem(key: str, record: Mapping[str, Any] | None) -> LearningProblem:
     known = record or {}
-    time = _moment(str(known.get("time")).encode())
+    time = _read_time(str(known.get("time")).encode())
     return LearningProblem(
         time or LONG_AGO, key, known.get("text", "what went wrong cannot be read")
     )
 
 
-def _record(data: bytes) -> dict[str, Any] | None:
+def _read_record(data: bytes) -> dict[str, Any] | None:
     return _read(data, dict)
 
 
@@ -761,23 +765,23 @@ def _is_among(value: object, names: set[str | None]) -> bool:
     return any(isinstance(one, str) and one in names for one in named)
 
 
-def _bytes(record: object) -> bytes:
+def _encode(record: object) -> bytes:
     return dumps(record).encode()
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     """Replace what UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _moment(data: bytes | None) -> datetime | None:
+def _read_time(data: bytes | None) -> datetime | None:
     """Read a time; one that is damaged is none."""
     try:
-        return None if data is None else from_iso(_text(data))
+        return None if data is None else from_iso(_decode(data))
     except ValueError:
         return None
 
@@ -795,7 +799,7 @@ def _examine(path: Path, now: Callable[[], datetime]) -> Iterator[Part]:
     try:
         backlog = store.backlog()
         holds = describe_backlog(backlog, has_unread=any(map(store.has_unread, backlog)))
-        figures = _figures(store, now().astimezone().date())
+        figures = _collect_figures(store, now().astimezone().date())
         problems = find_learning_problems(store.set_aside(), store.outbox(), store.last_error())
     except CorruptFile as error:
         yield Row("learning", str(path), path.stat().st_size, "cannot be used")
@@ -806,7 +810,7 @@ def _examine(path: Path, now: Callable[[], datetime]) -> Iterator[Part]:
     yield from problems
 
 
-def _figures(store: LearningStore, today: date) -> LearningFigures:
+def _collect_figures(store: LearningStore, today: date) -> LearningFigures:
     tallies = store.tallies(today)
     return LearningFigures(
         calls=sum(store.count_calls(today).values()),

@@ -36,7 +36,7 @@ from turnleaf.store.files.conversations import schema
 from turnleaf.store.files.daily import read_source, with_source
 from turnleaf.store.files.databases import Database
 from turnleaf.store.files.facts.memory_file import MemoryFile
-from turnleaf.store.files.facts.older import TITLES, older_path
+from turnleaf.store.files.facts.older import TITLES, find_older_path
 from turnleaf.store.files.facts.pending import PendingStore
 from turnleaf.store.files.learning_queue import ATTEMPTS, FORM, SET_ASIDE, UNREADABLE
 from turnleaf.store.files.schedules import parse
@@ -102,7 +102,7 @@ class _Facts:
         self._store = store
         self._now = now
         path = store.location
-        older = older_path(path) if store.keeps_older else None
+        older = find_older_path(path) if store.keeps_older else None
         self._file = MemoryFile(path, now, store.title, older)
         self._older = MemoryFile(older, now, TITLES.get(older.suffix), path) if older else None
 
@@ -126,7 +126,7 @@ class _Facts:
             older_text,
             tuple(facts),
             tuple(older_facts),
-            atomic.modification_time(self._file.path),
+            atomic.read_mtime(self._file.path),
             entries,
             max((one.n for one in (*main, *beside)), default=0),
         ).to_parts()
@@ -163,7 +163,7 @@ class _Facts:
         seen = {key: to_iso(time) for key, time in sorted(image.find_typed().items())}
         if seen:
             data = (json.dumps(seen, indent=0) + "\n").encode()
-            atomic.write(atomic.seen_path(path), data)
+            atomic.write(atomic.find_seen_path(path), data)
 
 
 def _replace_texts(image: FactsImage, text: str, older: str) -> FactsImage:
@@ -628,7 +628,7 @@ class FilePortableSpace:
 
     def finish(self, numbers: Mapping[str, int]) -> None:
         """Avoid numbers that were used elsewhere, and make derived values right."""
-        state = self._memory.record_state()
+        state = self._memory.read_record_state()
 
         def finish_messages(database: Connection) -> None:
             # Without a message there is no row of theirs yet.

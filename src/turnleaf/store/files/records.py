@@ -55,7 +55,7 @@ class RecordStore:
     def __init__(
         self, location: str | Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        self.location = atomic.real(location)
+        self.location = atomic.resolve(location)
         self._now = now
         self._database = Database(self.location, FORM)
 
@@ -130,7 +130,7 @@ class RecordStore:
         now = self._now()
         # Nobody may have removed the row yet, but an expired record is gone.
         found = [
-            one for one in map(_record, rows) if one.expires_at is None or one.expires_at > now
+            one for one in map(_make_record, rows) if one.expires_at is None or one.expires_at > now
         ]
         return found[0] if found else None
 
@@ -170,7 +170,7 @@ class RecordStore:
             return []
         query = f"SELECT {_FIELDS} FROM records WHERE {condition}"  # noqa: S608
         return self._database.read(
-            lambda database: [_record(row) for row in database.execute(query, values)]
+            lambda database: [_make_record(row) for row in database.execute(query, values)]
         )
 
 
@@ -182,14 +182,14 @@ def _store(
     version = database.execute("UPDATE versions SET last = last + 1 RETURNING last").get
     row = (collection, key, value, version, ends)
     database.execute(f"INSERT OR REPLACE INTO records ({_FIELDS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608
-    return _record(row)
+    return _make_record(row)
 
 
 def _remove_expired(database: Connection, now: str) -> None:
     database.execute("DELETE FROM records WHERE expires_at <= ?", (now,))
 
 
-def _record(row: Any) -> Record:  # noqa: ANN401 - a row of any types
+def _make_record(row: Any) -> Record:  # noqa: ANN401 - a row of any types
     collection, key, value, version, ends = row
     return Record(collection, key, value, version, None if ends is None else from_iso(ends))
 

@@ -12,11 +12,11 @@ from turnleaf.core import schedules
 from turnleaf.core.examination import describe_schedules, find_schedule_problems
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.settings import default_data_dir
-from turnleaf.store.ambient import random_id
+from turnleaf.settings import find_data_dir
+from turnleaf.store.ambient import make_id
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, examine_file
-from turnleaf.store.schedules import KeptSchedules, next_due
+from turnleaf.store.schedules import KeptSchedules, find_next_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,10 +42,10 @@ class ScheduleStore(KeptSchedules):
         location: str | Path | None = None,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        new_id: Callable[[], str] = random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         super().__init__(now, new_id)
-        self.location = atomic.real(default_data_dir() / NAME if location is None else location)
+        self.location = atomic.resolve(find_data_dir() / NAME if location is None else location)
         if self.location.suffix != ".json":
             message = f"schedules are kept in a .json file, not in {self.location.name!r}"
             raise InvalidInput(message)
@@ -123,13 +123,13 @@ def _read(number: int, record: dict[str, Any]) -> Schedule:
         wrong = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
         message = f"its schedule number {number} {wrong}"
         raise CorruptFile(message) from error
-    return one if one.next_due or one.runs else replace(one, next_due=_first_due(one))
+    return one if one.next_due or one.runs else replace(one, next_due=_find_first_due(one))
 
 
-def _first_due(one: Schedule) -> datetime | None:
+def _find_first_due(one: Schedule) -> datetime | None:
     """Return when a schedule that was written into the file by hand is due."""
     try:
-        return next_due(one, one.created_at)
+        return find_next_due(one, one.created_at)
     except InvalidInput:
         # Whoever claims it puts on record what is wrong with it.
         return one.created_at

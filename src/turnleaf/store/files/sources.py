@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from turnleaf.core.search import passages
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.facts.memories import MemoryStore
-from turnleaf.store.files.facts.older import NAMES, older_path
+from turnleaf.store.files.facts.older import NAMES, find_older_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,13 +75,13 @@ class Files:
     def paths(self) -> Iterator[str]:
         """Yield the files that exist."""
         if self.root.is_dir():
-            yield from _inside(self.root)
+            yield from _list_files(self.root)
         elif self.root.is_file():
             yield str(self.root)
 
     def folders(self) -> Iterator[Path]:
         """Yield the folders in which a change of the files would show."""
-        root = atomic.real(self.root)
+        root = atomic.resolve(self.root)
         if root.is_dir():
             yield from (Path(here) for here, _ in _walk(root))
         else:
@@ -89,7 +89,7 @@ class Files:
 
     def concerns(self, path: Path) -> bool:
         """Whether a change at this path may be one of the files."""
-        root = atomic.real(self.root)
+        root = atomic.resolve(self.root)
         if not path.is_relative_to(root) or path == root:
             return root.is_relative_to(path)
         return _is_searched(path.name) or (not _is_hidden(path.name) and path.is_dir())
@@ -97,11 +97,11 @@ class Files:
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
         """Cut a file by what its name says that it is; what cannot be read has no passages."""
         text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
-        if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
+        if _DAY.fullmatch(path.name) and (day := _read_day(path.stem)):
             return "daily", passages.cut_day(text, day)
         kind = "older" if path.name in OLDER_NAMES else "memory"
         try:
-            return kind, passages.cut_memory(text, path.name, local_day)
+            return kind, passages.cut_memory(text, path.name, find_local_day)
         except CorruptFile:
             return kind, []
 
@@ -114,20 +114,20 @@ class MemoryPages(Files):
 
     def paths(self) -> Iterator[str]:
         """Yield the files that exist."""
-        for path in (self.root, older_path(atomic.real(self.root))):
+        for path in (self.root, find_older_path(atomic.resolve(self.root))):
             yield from Files(path).paths()
 
     def concerns(self, path: Path) -> bool:
         """Whether a change at this path may be one of the files."""
-        root = atomic.real(self.root)
-        return root.is_relative_to(path) or path == older_path(root)
+        root = atomic.resolve(self.root)
+        return root.is_relative_to(path) or path == find_older_path(root)
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
         """Cut a file; what its store made of just these bytes is taken from there."""
         page = self.store.find_page(data) if self.store and path == self.root else None
         if page is None or b"\0" in data:
             return Files.cut(self, path, data)
-        return "memory", passages.cut_page(page, local_day)
+        return "memory", passages.cut_page(page, find_local_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ class ConversationsFile(Files):
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
         """Cut the file into messages; what cannot be read has no passages."""
         try:
-            return "conversations", passages.cut_conversations(data.decode(), local_day)
+            return "conversations", passages.cut_conversations(data.decode(), find_local_day)
         except (CorruptFile, UnicodeDecodeError):
             return "conversations", []
 
 
-def max_bytes(source: FileSource, path: Path) -> int | None:
+def find_max_bytes(source: FileSource, path: Path) -> int | None:
     """Return how large a file may be to be searched; one of conversations has its own limits."""
     if not isinstance(source, Files) or isinstance(source, ConversationsFile):
         return None
@@ -150,12 +150,12 @@ def max_bytes(source: FileSource, path: Path) -> int | None:
     return atomic.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
 
 
-def source_of(thing: object) -> FileSource | Followed:
+def find_source(thing: object) -> FileSource | Followed:
     """Take a path, a folder or a store for the source that it is."""
     if isinstance(thing, ConversationStore):
         return thing if thing.keeps_everything else ConversationsFile(thing.location)
     if isinstance(thing, str | os.PathLike):
-        return Files(atomic.real(Path(thing)))
+        return Files(atomic.resolve(Path(thing)))
     if isinstance(thing, FileSource | Followed):
         return thing
     if isinstance(thing, MemoryStore):
@@ -166,7 +166,7 @@ def source_of(thing: object) -> FileSource | Followed:
     raise InvalidInput(message)
 
 
-def _inside(folder: Path) -> Iterator[str]:
+def _list_files(folder: Path) -> Iterator[str]:
     for here, names in _walk(folder):
         for name in sorted(names):
             if _is_searched(name):
@@ -187,7 +187,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _day(text: str) -> date | None:
+def _read_day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:

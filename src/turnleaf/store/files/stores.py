@@ -18,7 +18,7 @@ from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_filters import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
-from turnleaf.settings import CONFIG_NAME, SPACES, Settings, in_space
+from turnleaf.settings import CONFIG_NAME, SPACES, Settings, find_space_folder
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -85,7 +85,7 @@ class FileStores(Stores):
         self._folder = folder
         self._now = now
         self.config: Config = ConfigFile(folder.config)
-        self._configured = (_state_of(folder.config), settings) if settings else None
+        self._configured = (_read_state(folder.config), settings) if settings else None
         settings = self.settings
         memory = MemoryStore(folder.memory(settings), settings=settings, now=now)
         conversations = ConversationStore(
@@ -157,7 +157,7 @@ class FileStores(Stores):
 
     def open_space(self, space: str) -> FileStores:
         """Open another space of the same folder."""
-        return FileStores(in_space(self._folder.leave_space(), space), now=self._now)
+        return FileStores(find_space_folder(self._folder.leave_space(), space), now=self._now)
 
     def examine(self) -> Examination:
         """Return what each store finds, and what is wrong with the folders that they are in."""
@@ -210,7 +210,7 @@ class FileStores(Stores):
     @property
     def settings(self) -> Settings:
         """The settings that hold now, read again when somebody changed them."""
-        state = _state_of(self._folder.config)
+        state = _read_state(self._folder.config)
         if self._configured is None or self._configured[0] != state:
             is_new = self._configured is not None
             self._configured = state, Settings.load(self._folder.config.parent)
@@ -296,7 +296,7 @@ def _list_database(path: Path, older: Iterable[Path] = ()) -> list[Files]:
     return [Files(one) for one in (path, path.with_name(f"{path.name}-wal"), *older)]
 
 
-def _state_of(path: Path) -> object:
+def _read_state(path: Path) -> object:
     with suppress(OSError):
         found = path.stat()
         return found.st_mtime_ns, found.st_size, found.st_ino
@@ -376,8 +376,8 @@ class SettledConversations:
         """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
         # Before the record is read: what is added meanwhile
         # makes it another state, which is settled next.
-        state = self._memory.record_state()
-        if state == self._conversations.settled_state():
+        state = self._memory.read_record_state()
+        if state == self._conversations.read_settled_state():
             return
         # To look for the record of what never was would make its file.
         pending = self._pending.changes() if self._pending.exists() else ()

@@ -235,7 +235,7 @@ class Watcher:
         while not self._changed.is_set():
             folders = _identify(watched)
             # The system tells nothing of what another machine writes.
-            if self._poll is None and any_remote(folders, _read_mounts()):
+            if self._poll is None and is_any_remote(folders, _read_mounts()):
                 return
             try:
                 yield from self._read_events(watched, folders)
@@ -341,7 +341,7 @@ def _identify(watched: Iterable[FileAnnouncements]) -> dict[Path, Identity]:
 
 def _identify_all(folders: Iterable[Path]) -> dict[Path, Identity]:
     """Return what tells each folder from another that takes its name."""
-    return {folder: atomic.identity_if_any(folder) for folder in folders}
+    return {folder: atomic.read_identity_if_any(folder) for folder in folders}
 
 
 def _read_mounts() -> str:
@@ -351,7 +351,7 @@ def _read_mounts() -> str:
         return ""
 
 
-def any_remote(folders: Iterable[Path], mounts: str) -> bool:
+def is_any_remote(folders: Iterable[Path], mounts: str) -> bool:
     """Whether a folder lies where other machines write, by the system's list of mounts."""
     kinds = {}
     for line in mounts.splitlines():

@@ -35,7 +35,7 @@ from turnleaf.core.tokens import count_content_chars
 from turnleaf.core.window import trim_to_limits
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Forest:
         """Take note of what became new, other or gone in a conversation."""
         if not tree.messages:
             self.trees.pop(tree.key, None)
-        told = {one[0].id: one for one in _tell(tree)}
+        told = {one[0].id: one for one in _list_told(tree)}
         known = {n for n, (one, _) in self._told.items() if one.key == tree.key}
         for number in sorted(told.keys() | known):
             if told.get(number) != self._told.get(number):
@@ -213,7 +213,7 @@ class Forest:
         return Feed(self.name, reached, copies, gone, len(part) == len(new))
 
 
-def _tell(tree: Tree) -> Iterator[Told]:
+def _list_told(tree: Tree) -> Iterator[Told]:
     shown = {one.id for one in tree.list_path()}
     for one in tree.messages.values():
         message = one.message
@@ -602,7 +602,7 @@ class MemoryConversations(Keeper):
     def examine(self) -> Examination:
         """Return how much there is, and for how long it is kept."""
         kept = Retention(self.keeps_everything, self._limits.conversation_keep_days)
-        return self.report("conversations", describe_figures(self.figures(), local_day), kept)
+        return self.report("conversations", describe_figures(self.figures(), find_local_day), kept)
 
     @in_one_step
     def figures(self) -> StoredFigures:

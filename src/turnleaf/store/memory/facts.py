@@ -143,9 +143,9 @@ class MemoryFacts(Keeper):
         source: Source | None,
         displace: bool,  # noqa: FBT001
     ) -> Memory | None:
-        if memory_id is not None and memory_id in self.known_ids():
+        if memory_id is not None and memory_id in self.list_known_ids():
             return self.get(memory_id)
-        chosen = memory_id or make_unique_id(memory.id, self.known_ids())
+        chosen = memory_id or make_unique_id(memory.id, self.list_known_ids())
         return self._insert(replace(memory, id=chosen), source, displace)
 
     def _insert(self, memory: Memory, source: Source | None, displace: bool) -> Memory:  # noqa: FBT001
@@ -191,7 +191,7 @@ class MemoryFacts(Keeper):
     ) -> Remembered:
         """Add what a user asks to be kept; the weakest learned facts make room where needed."""
         memory = self._make(content, category, origin, slot, until)
-        memory = replace(memory, id=make_unique_id(memory.id, self.known_ids()))
+        memory = replace(memory, id=make_unique_id(memory.id, self.list_known_ids()))
         same = next((one.id for one in self.older() if one.content == content), None)
         if same is not None:
             back = self.revive(same, until=until, origin=origin, source=source, displace=True)
@@ -244,7 +244,7 @@ class MemoryFacts(Keeper):
         return [(one.memory, one.start + 1) for one in facts if not self._has_ended(one.memory)]
 
     @in_one_step
-    def known_ids(self) -> set[str]:
+    def list_known_ids(self) -> set[str]:
         """Return the id of every fact that there is or ever was."""
         read = self._read()
         here = {one.id for one in (*read.main.memories, *read.older.memories)}
@@ -525,7 +525,7 @@ class MemoryPending(MemoryFacts):
         """Delete what is in the memory, or was: whoever put it there has accepted it."""
         edit = Edit(self._kept, self.now())
         waiting = {one.id for one in edit.main.memories}
-        for memory_id in sorted(waiting & self._memory.known_ids() if waiting else ()):
+        for memory_id in sorted(waiting & self._memory.list_known_ids() if waiting else ()):
             edit.main.remove(memory_id, "delete")
         edit.keep(ACCEPTED)
 

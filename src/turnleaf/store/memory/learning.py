@@ -428,7 +428,7 @@ class MemoryLearning(Keeper):
             self._kept.last.pop(key, None)
         gone = {o.row for o in self._kept.rows if o.key == key or o.queued.source in names}
         self._kept.remove(gone)
-        out = [one.id for one in self._kept.outbox if one.key == key or _names(one, names)]
+        out = [one.id for one in self._kept.outbox if one.key == key or _is_named(one, names)]
         seen = [one for one in self._kept.sightings if one[0] not in names]
         sighted = len(self._kept.sightings) - len(seen)
         self._kept.sightings = seen
@@ -449,7 +449,7 @@ def _put_aside(one: WaitingMessage) -> bool:
     return one.is_set_aside
 
 
-def _names(one: Outgoing, names: set[str]) -> bool:
+def _is_named(one: Outgoing, names: set[str]) -> bool:
     return one.decision.conversation in names or one.decision.source in names
 
 

@@ -41,7 +41,7 @@ from turnleaf.core.search.ranking import (
 from turnleaf.core.search.terms import list_date_terms, list_terms, parse_query
 from turnleaf.core.serialization import to_iso
 from turnleaf.errors import EmbeddingError
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.memory.book import Book
 from turnleaf.store.memory.conversations import Forest
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
@@ -211,10 +211,10 @@ class MemoryPassages(Keeper):
         return found
 
     def _read_facts(self) -> Iterator[FoundPassage]:
-        today = local_day(self._clock())
-        for one in cut_memory(self._book.text, "MEMORY.md", local_day):
+        today = find_local_day(self._clock())
+        for one in cut_memory(self._book.text, "MEMORY.md", find_local_day):
             yield FoundPassage("older" if one.until and one.until < today else "memory", one)
-        for one in cut_memory(self._book.older, "OLDER.md", local_day):
+        for one in cut_memory(self._book.older, "OLDER.md", find_local_day):
             yield FoundPassage("older", one)
 
     def _read_days(self) -> Iterator[FoundPassage]:
@@ -225,7 +225,7 @@ class MemoryPassages(Keeper):
     def _read_messages(self) -> Iterator[FoundPassage]:
         feed = self._forest.read_feed(Cursor(), 10**9)
         for message in feed.found:
-            for one in cut_feed_message(message, local_day):
+            for one in cut_feed_message(message, find_local_day):
                 yield FoundPassage("conversations", one)
 
     def examine(self) -> Examination:
@@ -273,7 +273,7 @@ class MemoryPassages(Keeper):
         if floor:
             told = [one for one in ranked if not _is_other_talk(found[one[0].id], asked)]
             ranked = _cut(told, found)
-        return [self._hit(found[one.id], one, nearness) for one, nearness in ranked[:limit]]
+        return [self._make_hit(found[one.id], one, nearness) for one, nearness in ranked[:limit]]
 
     def _rank(
         self, query: str, found: Sequence[FoundPassage], mode: str
@@ -301,7 +301,7 @@ class MemoryPassages(Keeper):
         except EmbeddingError:
             return {}
 
-    def _hit(
+    def _make_hit(
         self, found: FoundPassage, ranked: Ranked | None, nearness: float | None = None
     ) -> Hit:
         one = found.passage
@@ -339,7 +339,7 @@ class MemoryPassages(Keeper):
         wanted = Wanted(reader, source, first.isoformat(), last.isoformat())
         found = [one for one in self._read_all() if wanted.has(one) and one.passage.is_shown]
         found.sort(key=lambda one: (one.passage.date or "", _find_time(one.passage)))
-        return [self._hit(one, None) for one in found[max(0, len(found) - limit) :]]
+        return [self._make_hit(one, None) for one in found[max(0, len(found) - limit) :]]
 
     @in_one_step
     def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
@@ -351,7 +351,7 @@ class MemoryPassages(Keeper):
         if here is None:
             return []
         earlier = _follow(said[here::-1])[:before][::-1]
-        return [self._hit(one, None) for one in (*earlier, *_follow(said[here:])[:after])]
+        return [self._make_hit(one, None) for one in (*earlier, *_follow(said[here:])[:after])]
 
     @in_one_step
     def missing_vectors(self) -> int:

@@ -12,7 +12,7 @@ from turnleaf.errors import InvalidInput
 from turnleaf.settings import (
     DataFolder,
     Settings,
-    data_folder,
+    find_data_folder,
 )
 from turnleaf.store import contracts
 from turnleaf.store.memory.conversations import MemoryConversations
@@ -77,7 +77,7 @@ class MemoryStores(contracts.Stores):
     @property
     def folder(self) -> DataFolder:
         """The operator's own folder: the one that the programs would use."""
-        folder = data_folder()
+        folder = find_data_folder()
         return folder if self._space == folder.space else folder.of_space(self._space)
 
     @property

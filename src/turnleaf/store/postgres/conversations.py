@@ -32,12 +32,12 @@ from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.window import collect_window, stop_at_silence, subtract_days
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.memory.conversations import SEARCHED_ROLES
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.postgres import trees
 from turnleaf.store.postgres.coordination import AnswerClaims
-from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.place import SqlStore, in_writing_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -121,7 +121,7 @@ class PostgresConversations(SqlStore):
         said = [Message("user", user_message), Message("assistant", assistant_response)]
         self.add_messages(conversation_id, said)
 
-    @changing
+    @in_writing_step
     def add_messages(
         self,
         conversation_id: str,
@@ -230,7 +230,7 @@ class PostgresConversations(SqlStore):
         trees.insert(self.step, key, rows, change, resumed=is_resumed)
         return [*ids]
 
-    @changing
+    @in_writing_step
     def import_tree(
         self,
         conversation_id: str,
@@ -344,7 +344,7 @@ class PostgresConversations(SqlStore):
         """Mark a stored question as being answered until the claim is ended."""
         return self._claims.claim(message_id)
 
-    @changing
+    @in_writing_step
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation with every version; False when there is none."""
         key = check_key(conversation_id)
@@ -429,7 +429,7 @@ class PostgresConversations(SqlStore):
         rows = self.rows(f"{_SUMMARY} WHERE key = %s", check_key(conversation_id))
         return next((ConversationSummary(*row) for row in rows), None)
 
-    @changing
+    @in_writing_step
     def show_version(self, conversation_id: str, message_id: int) -> None:
         """Show the path through a message and on to the newest of all that follow it."""
         key = check_key(conversation_id)
@@ -439,13 +439,13 @@ class PostgresConversations(SqlStore):
             raise NotFound(_describe_missing(key, message_id))
         trees.show_through(self.step, key, message_id, change)
 
-    @changing
+    @in_writing_step
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; one without text brings back the question's."""
         query = "UPDATE turnleaf.conversations SET title = %s WHERE key = %s"
         self._set(query, check_key(conversation_id), trees.to_column(make_title(title)))
 
-    @changing
+    @in_writing_step
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
         """Keep a conversation out of search and other prompts, or include it again."""
         known = self.summary(conversation_id)
@@ -462,7 +462,7 @@ class PostgresConversations(SqlStore):
             raise NotFound(message)
         return change
 
-    @changing
+    @in_writing_step
     def hide(self, conversation_id: str, times: Collection[datetime], reason: str) -> list[int]:
         """Hide what was said at these times, and answered, for a reason; return the ids."""
         moments = [to_millisecond(one) for one in times]
@@ -486,7 +486,7 @@ class PostgresConversations(SqlStore):
             trees.retitle(self.step, key)
         return len(rows)
 
-    @changing
+    @in_writing_step
     def settle(self, forgotten: Mapping[str, FactTraces]) -> None:
         """Hide what forgotten facts rest on, once for each, and show what came back."""
         self.lock()
@@ -514,7 +514,7 @@ class PostgresConversations(SqlStore):
         for fact, numbers in found.items():
             self._hide(numbers, make_reason(fact))
 
-    @changing
+    @in_writing_step
     def show_again(self, reason: str) -> int:
         """Show what was hidden for a reason and for no other; return how many messages."""
         self.lock()
@@ -524,7 +524,7 @@ class PostgresConversations(SqlStore):
         still = {number for (number,) in self.rows(query, gone)}
         return self._mark_hidden([one for one in gone if one not in still], is_hidden=False)
 
-    @changing
+    @in_writing_step
     def accept(self, conversation_id: str, times: Collection[datetime]) -> int:
         """Trust what others said at these times as the user's own words; return how many."""
         query = (
@@ -545,7 +545,7 @@ class PostgresConversations(SqlStore):
     def examine(self) -> Examination:
         """Return how much there is, and for how long it is kept."""
         kept = Retention(self.keeps_everything, self._limits.keep_days)
-        return self.report("conversations", describe_figures(self.figures(), local_day), kept)
+        return self.report("conversations", describe_figures(self.figures(), find_local_day), kept)
 
     @in_one_step
     def figures(self) -> StoredFigures:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from turnleaf.store.announcements import ProblemLog, Subscribers
 from turnleaf.store.memory.conversations import EndableClaim
 from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.place import SqlStore, in_writing_step
 from turnleaf.store.work import WORK_LEASE, DueWork
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class AnswerClaims(SqlStore):
                 ).start()
         return EndableClaim(lambda: self._end(token))
 
-    @changing
+    @in_writing_step
     def _add(self, message_id: int, token: str) -> None:
         # What servers left that were killed.
         self.run("DELETE FROM turnleaf.answer_claims WHERE ends_at < now()")
@@ -157,7 +157,7 @@ class AnswerClaims(SqlStore):
                 self._ended.set()
         self._remove([token])
 
-    @changing
+    @in_writing_step
     def _remove(self, tokens: Sequence[str]) -> None:
         self.run("DELETE FROM turnleaf.answer_claims WHERE token = ANY(%s)", [*tokens])
 
@@ -176,7 +176,7 @@ class AnswerClaims(SqlStore):
         while not ended.wait(RENEWAL_SECONDS):
             problems.attempt("a claim was not renewed", self._prolong)
 
-    @changing
+    @in_writing_step
     def _prolong(self) -> None:
         query = (
             "UPDATE turnleaf.answer_claims SET ends_at = now() + make_interval(secs => %s) "
@@ -224,12 +224,12 @@ _NOTHING = "DELETE FROM turnleaf.work WHERE space = current_setting('turnleaf.sp
 
 
 def note_work(step: Transaction, kind: str, due: datetime) -> None:
-    """Have somebody look into the space at a time, or when it is looked at anyway."""
+    """Schedule a look into the space at a time, or earlier if it is looked at anyway."""
     step.connection.execute(_NOTE, {"kind": kind, "due": due, "always": False})
 
 
 def set_work(step: Transaction, kind: str, due: datetime | None) -> None:
-    """Have somebody look into the space at a time and not before; None: never."""
+    """Schedule a look into the space at a time and not before; None: never."""
     if due is None:
         step.run(_NOTHING, kind)
     else:
@@ -259,7 +259,7 @@ class PostgresWork(SqlStore):
         query = f"SELECT 1 FROM turnleaf.work WHERE {_DUE} LIMIT 1"  # noqa: S608 - of constants
         return bool(self.step.connection.execute(query.encode(), {"now": self.now()}).fetchall())
 
-    @changing
+    @in_writing_step
     def _take(self, most: int) -> list[DueWork]:
         now = self.now()
         values = {"now": now, "until": now + WORK_LEASE, "holder": self._holder, "most": most}
@@ -278,7 +278,7 @@ class PostgresWork(SqlStore):
             self._held.pop((work.space, work.kind), None)
         self._finish(work, again)
 
-    @changing
+    @in_writing_step
     def _finish(self, work: DueWork, again: datetime | None) -> None:
         place, number = (work.space, work.kind, self._holder), int(work.mark)
         # Where more was added meanwhile, as its number tells, the row stays.
@@ -292,6 +292,6 @@ class PostgresWork(SqlStore):
         if held:
             self._release(held)
 
-    @changing
+    @in_writing_step
     def _release(self, held: list[DueWork]) -> None:
         self.step.run_many(_RELEASE, [(one.space, one.kind, self._holder) for one in held])

@@ -77,7 +77,7 @@ class ChangeHints:
             self._changed.notify_all()
 
     def wake(self, space: str = ALL_SPACES) -> None:
-        """Have those in this process look who want to know of a space."""
+        """Wake whoever in this process watches a space."""
         with self._changed:
             known = [*self._listeners] if space == ALL_SPACES else [space]
             called = [one for name in known for one in self._listeners.get(name, ())]

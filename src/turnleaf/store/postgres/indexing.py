@@ -30,12 +30,12 @@ from turnleaf.errors import EmbeddingError
 from turnleaf.store.files.index.sync import find_spans
 from turnleaf.store.files.index.writing import (
     choose_texts_to_embed,
+    fingerprint_meaning,
+    fingerprint_shape,
     make_columns,
-    meaning_of,
-    shape_of,
 )
 from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.place import SqlStore, in_writing_step
 from turnleaf.store.postgres.schema import MOST_NUMBERS, name_index
 from turnleaf.store.postgres.trees import to_column
 
@@ -106,7 +106,7 @@ class PassageRow(NamedTuple):
 
     def to_columns(self, terms: int) -> tuple[object, ...]:
         """Return what a row of it holds."""
-        one, meaning = self.placed.passage, meaning_of(self.placed)
+        one, meaning = self.placed.passage, fingerprint_meaning(self.placed)
         return (
             self.number, self.place, self.kind, self.shape, one.fingerprint, meaning,
             dumps(to_body(one)), terms, one.line, self.before, self.after, one.date,
@@ -148,7 +148,7 @@ def replace_place(
     new: list[tuple[Placed, str, bytes]] = []
     for one in find_neighbours(passages):
         kind = kind_of(one.passage)
-        shape = shape_of(one) + kind.encode()
+        shape = fingerprint_shape(one) + kind.encode()
         if stood.get(shape):
             number, line = stood[shape].pop()
             moved += [(one.passage.line, number)] if line != one.passage.line else []
@@ -309,7 +309,7 @@ class Neighbours:
         lengths = add_terms(step, placed)
         _count(step, 0, sum(lengths.values()) - sum(terms for terms, _ in before))
         rows = [
-            (number, *self._links[number], lengths[number], meaning_of(placed[number]))
+            (number, *self._links[number], lengths[number], fingerprint_meaning(placed[number]))
             for number in numbers
         ]
         step.run(_RELINK, *(list(column) for column in zip(*rows, strict=True)))
@@ -477,7 +477,7 @@ class PostgresVectors(SqlStore):
             for number, name, dimension, scripts, *spread, serves in self.rows(_MODELS)
         ]
 
-    @changing
+    @in_writing_step
     def _add(self, name: str, found: Profile, dimension: int) -> StoredModel:
         """Add a model; one that was never finished before it is given up."""
         self.step.lock(self.kind, changes=False)
@@ -492,7 +492,7 @@ class PostgresVectors(SqlStore):
         self.run(_NOTE_UNEMBEDDED)
         return next(one for one in self.list_models() if one.name == name)
 
-    @changing
+    @in_writing_step
     def _forget(self, model: int) -> None:
         """Forget a model with its vectors."""
         self.step.lock(self.kind, changes=False)
@@ -502,7 +502,7 @@ class PostgresVectors(SqlStore):
 
     @in_one_step
     def _serve(self, model: StoredModel) -> None:
-        """Have a model answer that has a vector of every text, and forget all others.
+        """Switch to a model that has a vector of every text, and forget all others.
 
         Of a model that answers already, only the one that was in use here since and is not any
         more: another that is unfinished may be what another server changes to.
@@ -548,7 +548,7 @@ class PostgresVectors(SqlStore):
             for meaning, (_, _, body, message, before, after) in rows.items()
         }
 
-    @changing
+    @in_writing_step
     def _store(self, model: StoredModel, vectors: Mapping[bytes, Sequence[bytes]]) -> None:
         """Keep the vectors of what still stands somewhere, unless the model was given up."""
         self.step.lock(self.kind, changes=False)

@@ -19,7 +19,7 @@ from turnleaf.core.search.passages import cut_day, cut_memory
 from turnleaf.core.search.ranking import Hit, Near, Unrelated, Weights
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.serialization import to_iso
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.memory.book import name_text
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.passage_search import (
@@ -32,7 +32,7 @@ from turnleaf.store.passage_search import (
 )
 from turnleaf.store.postgres import indexing
 from turnleaf.store.postgres.indexing import PostgresVectors, has_index, write_vector
-from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.place import SqlStore, in_writing_step
 from turnleaf.store.postgres.schema import LARGE_SPACE
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class DatabasePassages:
             **narrowed.values,
             terms=[*counts],
             weights=[count * self._weigh(term) for term, count in counts.items()],
-            typical=max(self.typical_length(), 1.0),
+            typical=max(self.measure_typical_length(), 1.0),
             share=CONTEXT_WEIGHT,
             limit=None if limit < 0 else limit,
         )
@@ -294,7 +294,7 @@ class DatabasePassages:
         query = "SELECT 1 FROM turnleaf.terms WHERE term = %s AND passage = %s AND own > 0"
         return bool(self._step.rows(query, term, number))
 
-    def typical_length(self) -> float:
+    def measure_typical_length(self) -> float:
         """Return how many terms a passage has on average, with those around it."""
         return float(self._terms) / max(self.count(), 1)
 
@@ -424,7 +424,7 @@ class PostgresPassages(SqlStore):
 
     def rebuild(self, progress: Progress = _ignore) -> int:
         """Take in everything anew; return how many passages there are."""
-        self._empty()
+        self._clear_tables()
         return self.sync(progress)
 
     @in_one_step
@@ -440,8 +440,8 @@ class PostgresPassages(SqlStore):
             found.append(Diagnosis("warning", message))
         return self.report("search index", pluralize(int(count), "passage"), *found)
 
-    @changing
-    def _empty(self) -> None:
+    @in_writing_step
+    def _clear_tables(self) -> None:
         self.step.lock(self.kind, changes=False)
         for table in ("terms", "passages", "unembedded", "indexed_places"):
             self.run(f"DELETE FROM turnleaf.{table}")  # noqa: S608 - of constants
@@ -458,13 +458,13 @@ class PostgresPassages(SqlStore):
         self.step.lock(self.kind, changes=False)
         self.run(indexing.BEGIN)
         if state.get("version", VERSION) != VERSION:
-            self._empty()
+            self._clear_tables()
         # Once more under the lock: another server may have taken it in meanwhile.
         state, now = self._read_state()
         added = self._take_in_pages(state.get("seen", {}), now)
         cursor = Cursor(*state.get("cursor", ()))
         feed = self._conversations.changes_since(cursor, MESSAGES_PER_STEP)
-        added += indexing.take_in(self.step, feed, local_day)
+        added += indexing.take_in(self.step, feed, find_local_day)
         reached = [feed.cursor.message, feed.cursor.change]
         known = {"version": VERSION, "seen": now, "cursor": reached, "isLast": feed.is_last}
         self.run("UPDATE turnleaf.indexes SET state = %s", json.dumps(known))
@@ -479,16 +479,16 @@ class PostgresPassages(SqlStore):
     def _read_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what was taken in, and how what is searched stands now."""
         ((state, counts),) = self.rows(_STATE, [*_SEARCHED])
-        return json.loads(state or "{}"), {**(counts or {}), "day": local_day(self._clock())}
+        return json.loads(state or "{}"), {**(counts or {}), "day": find_local_day(self._clock())}
 
     def _take_in_facts(self) -> int:
         query = "SELECT text, older FROM turnleaf.books WHERE kind = 'facts'"
-        added, today = 0, local_day(self._clock())
+        added, today = 0, find_local_day(self._clock())
         for text, older in self.rows(query):
             for name, page, kind in (("MEMORY.md", text, "memory"), ("OLDER.md", older, "older")):
                 # With the day: a fact that ended is an older one, though its page did not change.
                 version = f"{today} {name_text(page)}"
-                cut = partial(cut_memory, page, name, local_day)
+                cut = partial(cut_memory, page, name, find_local_day)
                 added += self._replace(name, version, cut, partial(_find_kind, kind, today))
         return added
 

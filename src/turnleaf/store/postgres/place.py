@@ -248,7 +248,7 @@ class SqlStore(Keeper):
 S = TypeVar("S", bound=SqlStore)
 
 
-def changing(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+def in_writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Make a method one step that may change something from its beginning."""
 
     @wraps(method)

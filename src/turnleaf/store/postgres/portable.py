@@ -30,7 +30,7 @@ from turnleaf.store.memory.portable import (
     PortableSettings,
 )
 from turnleaf.store.postgres import trees
-from turnleaf.store.postgres.place import SqlStore, changing, name_registration
+from turnleaf.store.postgres.place import SqlStore, in_writing_step, name_registration
 from turnleaf.store.postgres.small_stores import PUT_RECORD, PostgresConfig
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _SqlConversations(SqlStore):
         rows = self.rows(_CONVERSATIONS, after is None, after or "", limit)
         return [ConversationImage(*row).to_part() for row in rows]
 
-    @changing
+    @in_writing_step
     def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store conversations, and remove others with their messages."""
         change = self.lock()
@@ -126,7 +126,7 @@ class _SqlMessages(SqlStore):
         """Return messages by id."""
         return [_read_message(*row) for row in self.rows(_MESSAGES, read_number(after), limit)]
 
-    @changing
+    @in_writing_step
     def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store messages, and remove others."""
         change = self.lock()
@@ -188,7 +188,7 @@ class _SqlDaily(SqlStore):
         found = groupby(self.rows(query, days), key=lambda row: row[0])
         return [make_day(day, [(text, source) for _, text, source in rows]) for day, rows in found]
 
-    @changing
+    @in_writing_step
     def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Replace days."""
         change = self.lock()
@@ -221,7 +221,7 @@ class _SqlRecords(SqlStore):
         found = [Record(*row) for row in rows]
         return [make_record(one) for one in found if not is_marker(one.collection, one.key)][:limit]
 
-    @changing
+    @in_writing_step
     def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store records with their versions, and remove others."""
         self.lock()
@@ -281,7 +281,7 @@ class PostgresPortableSpace(SqlStore):
             "records": known.get("records", nothing)[0],
         }
 
-    @changing
+    @in_writing_step
     def finish(self, numbers: Mapping[str, int]) -> None:
         """Avoid numbers that were used elsewhere, and make derived values right."""
         # In the order in which everybody takes these locks.

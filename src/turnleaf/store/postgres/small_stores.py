@@ -13,7 +13,7 @@ from turnleaf.core.serialization import dumps, to_text
 from turnleaf.errors import Conflict
 from turnleaf.settings import Settings, check_changes
 from turnleaf.store.memory.place import FOR_ALL_SPACES, in_one_step
-from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.place import SqlStore, in_writing_step
 from turnleaf.store.postgres.trees import to_column
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PostgresConfig(SqlStore):
         ((count,),) = self.rows("SELECT count(*) FROM turnleaf.settings")
         return self.report("settings", pluralize(count, "setting"))
 
-    @changing
+    @in_writing_step
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; None restores a default."""
         new = check_changes(values)
@@ -61,7 +61,7 @@ class PostgresDaily(SqlStore):
 
     kind = "daily"
 
-    @changing
+    @in_writing_step
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
         """Add a note to today, with the time, and where it came from."""
         check_note(entry)
@@ -87,7 +87,7 @@ class PostgresDaily(SqlStore):
         query = "SELECT 1 FROM turnleaf.notes WHERE source = %s LIMIT 1"
         return bool(self.rows(query, to_text(source)))
 
-    @changing
+    @in_writing_step
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
         if content is not None:
@@ -109,7 +109,7 @@ class PostgresDaily(SqlStore):
         """Return how many days there are."""
         return self.report("daily log", pluralize(len(self.dates()), "day"))
 
-    @changing
+    @in_writing_step
     def erase(self, source: str) -> int:
         """Erase every note that came from a source, of every day; return how many."""
         self.lock()
@@ -144,7 +144,7 @@ class PostgresRecords(SqlStore):
         ((count,),) = self.rows("SELECT count(*) FROM turnleaf.records")
         return self.report("records", pluralize(count, "record"))
 
-    @changing
+    @in_writing_step
     def put(
         self,
         collection: str,
@@ -194,7 +194,7 @@ class PostgresRecords(SqlStore):
         rows = self.rows(f"{_FIND_RECORD} WHERE {where}", *values)
         return [Record(*row) for row in rows]
 
-    @changing
+    @in_writing_step
     def append(
         self, collection: str, prefix: str, value: bytes, *, ttl: timedelta | None = None
     ) -> Record:
@@ -204,7 +204,7 @@ class PostgresRecords(SqlStore):
         version = self.lock()
         return self._put(collection, make_ordinal_key(begin, version), value, version, ttl)
 
-    @changing
+    @in_writing_step
     def pop(self, collection: str, key: str) -> Record | None:
         """Remove a record and return it, to one of several who try."""
         names = check_name(collection, "a collection"), check_name(key, "a key")
@@ -213,7 +213,7 @@ class PostgresRecords(SqlStore):
         self.run("DELETE FROM turnleaf.records WHERE collection = %s AND key = %s", *names)
         return found
 
-    @changing
+    @in_writing_step
     def erase(self, collection: str, prefix: str = "") -> int:
         """Erase what begins with `prefix`; return how many had not expired."""
         beginning = _check_beginning(collection, prefix)

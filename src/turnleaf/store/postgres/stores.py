@@ -9,7 +9,7 @@ from uuid import uuid4
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_filters import find_accepted, find_forgotten
 from turnleaf.errors import SettingsError, TurnleafError
-from turnleaf.settings import in_space
+from turnleaf.settings import find_space_folder
 from turnleaf.store import contracts
 from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.memory.facts import MemoryFacts, MemoryPending
@@ -100,7 +100,7 @@ class PostgresStores(contracts.Stores):
 
     def open_space(self, space: str) -> PostgresStores:
         """Open another space of the same database."""
-        return PostgresStores(in_space(self._folder.leave_space(), space), now=self._now)
+        return PostgresStores(find_space_folder(self._folder.leave_space(), space), now=self._now)
 
     @property
     def folder(self) -> DataFolder:

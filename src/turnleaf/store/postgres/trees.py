@@ -222,7 +222,7 @@ def take_out(step: Transaction, key: str, number: int, change: int) -> int | Non
 
 
 def note_removed(step: Transaction, numbers: Sequence[int], change: int) -> None:
-    """Have everybody who follows the feed remove messages."""
+    """Record that messages went, so that who follows the feed removes them."""
     # A row that is gone can tell nobody that it went.
     query = "INSERT INTO turnleaf.removed_messages (id, change) SELECT unnest(%s::bigint[]), %s"
     step.run(query, [*numbers], change)
@@ -230,7 +230,7 @@ def note_removed(step: Transaction, numbers: Sequence[int], change: int) -> None
 
 
 def note_changed(step: Transaction, key: str, change: int) -> None:
-    """Have everybody who follows the feed look at a whole conversation again."""
+    """Record that a conversation changed, so that who follows the feed reads it again."""
     step.run("UPDATE turnleaf.messages SET change = %s WHERE key = %s", change, key)
 
 

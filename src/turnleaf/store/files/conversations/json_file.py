@@ -55,10 +55,10 @@ class JsonShelf:
         """Add messages to a conversation and trim it, in one step; return their places."""
         bare = [one if isinstance(one, Message) else one.message for one in new]
         with atomic.lock(self._path) as file:
-            conversations = self._current(file)
-            old = self._record(file, conversations, key)
+            conversations = self._read_current(file)
+            old = self._read_record(file, conversations, key)
             messages = [*drop_repeated(old.messages if old else (), addition.again), *bare]
-            kept = trim_to_limits(messages, limits.max_turns, limits.max_chars, _chars)
+            kept = trim_to_limits(messages, limits.max_turns, limits.max_chars, _count_chars)
             created = old.created_at if old else now
             others = {one: body for one, body in conversations.items() if one != key}
             # At the end, because two additions within one millisecond differ in nothing else.
@@ -109,7 +109,7 @@ class JsonShelf:
     def clear(self, key: str) -> bool:
         """Remove a conversation; False when there is none."""
         with atomic.lock(self._path) as file:
-            conversations = dict(self._current(file))
+            conversations = dict(self._read_current(file))
             if conversations.pop(key, None) is None:
                 return False
             self._write(file, conversations)
@@ -135,9 +135,9 @@ class JsonShelf:
         """Return what is known of each conversation, the newest first."""
         found = [
             ConversationSummary(
-                key, len(one.messages), one.created_at, one.updated_at, _title(one.messages)
+                key, len(one.messages), one.created_at, one.updated_at, _make_title(one.messages)
             )
-            for key, one in self._newest_first()
+            for key, one in self._list_newest_first()
             if query is None or _holds(one.messages, query.casefold())
         ]
         return found[:limit]
@@ -146,7 +146,7 @@ class JsonShelf:
         """Return what is known of one conversation."""
         return next((row for row in self.summaries(None, None) if row.key == key), None)
 
-    def _newest_first(self) -> list[tuple[str, StoredConversation]]:
+    def _list_newest_first(self) -> list[tuple[str, StoredConversation]]:
         try:
             records = _load_all(self._parse(atomic.read(self._path)))
         except CorruptFile:
@@ -157,7 +157,7 @@ class JsonShelf:
 
     def figures(self) -> tuple[int, int, datetime | None]:
         """Count conversations and messages; find when the oldest message was said."""
-        records = [record for _, record in self._newest_first()]
+        records = [record for _, record in self._list_newest_first()]
         said = [message for record in records for message in record.messages]
         oldest = min((one.timestamp for one in said if one.timestamp), default=None)
         return len(records), len(said), oldest
@@ -184,13 +184,13 @@ class JsonShelf:
                 raise CorruptFile(message) from error
         return self._known[1]
 
-    def _current(self, file: atomic.Held) -> dict[str, str]:
+    def _read_current(self, file: atomic.Held) -> dict[str, str]:
         try:
             return self._parse(file.read())
         except CorruptFile as problem:
             return self._rescue(file, problem, {})
 
-    def _record(
+    def _read_record(
         self, file: atomic.Held, conversations: dict[str, str], key: str
     ) -> StoredConversation | None:
         body = conversations.get(key)
@@ -202,7 +202,7 @@ class JsonShelf:
 
     def _read_checked(self, file: atomic.Held) -> dict[str, str]:
         """Read all; what cannot be read goes aside and the rest stays."""
-        conversations = self._current(file)
+        conversations = self._read_current(file)
         readable = {}
         problem = None
         for key, body in conversations.items():
@@ -239,7 +239,7 @@ def _load_all(conversations: dict[str, str]) -> dict[str, StoredConversation]:
     return {key: conversation_formats.load(body) for key, body in conversations.items()}
 
 
-def _title(messages: Sequence[Message]) -> str:
+def _make_title(messages: Sequence[Message]) -> str:
     first = next((message.text for message in messages if message.role == "user"), "")
     return make_title(first)
 
@@ -248,5 +248,5 @@ def _holds(messages: Sequence[Message], query: str) -> bool:
     return any(query in message.text.casefold() for message in messages)
 
 
-def _chars(message: Message) -> int:
+def _count_chars(message: Message) -> int:
     return count_content_chars(message.content)

@@ -201,21 +201,21 @@ def _store(database: Connection, rows: Iterable[Sequence[Any]]) -> Iterator[Stor
                 id=n,
                 message=message,
                 status=decode(status).strip() or "complete",
-                trust=_trust(message.role, trust, is_accepted),
+                trust=_find_trust(message.role, trust, is_accepted),
                 source=_read_optional(source),
                 parent=parent,
-                versions=_versions(database, conversation, parent) if is_version else (),
+                versions=_list_versions(database, conversation, parent) if is_version else (),
                 is_hidden=bool(is_hidden),
-                shaped_by=_shape(shaped_by),
+                shaped_by=_read_shape(shaped_by),
             )
 
 
-def _versions(database: Connection, conversation: int, parent: int | None) -> tuple[int, ...]:
+def _list_versions(database: Connection, conversation: int, parent: int | None) -> tuple[int, ...]:
     same = tuple(n for (n,) in select(database, VERSIONS, (conversation, parent)))
     return same if len(same) > 1 else ()
 
 
-def _trust(role: str, trust: bytes | None, is_accepted: object) -> str:
+def _find_trust(role: str, trust: bytes | None, is_accepted: object) -> str:
     return "user" if is_accepted else decode(trust) or find_trust(role)
 
 
@@ -223,7 +223,7 @@ def _read_optional(data: bytes | None) -> str | None:
     return None if data is None else decode(data)
 
 
-def _shape(data: bytes | None) -> dict[str, Any] | None:
+def _read_shape(data: bytes | None) -> dict[str, Any] | None:
     try:
         found = None if data is None else json.loads(data)
     except ValueError:
@@ -358,7 +358,7 @@ def _read_fed(row: Row) -> FeedMessage | None:
         id=n,
         key=decode(key),
         message=message,
-        trust=_trust(message.role, trust, is_accepted),
+        trust=_find_trust(message.role, trust, is_accepted),
         source=_read_optional(source),
         parent=parent,
         audience=decode(audience),

@@ -222,12 +222,12 @@ def decode(data: bytes | None) -> str:
 
 
 def alter(database: Connection, numbers: Iterable[int]) -> None:
-    """Have everybody who follows the database look at these messages again."""
+    """Record that messages changed, so that who follows the database reads them again."""
     database.executemany("INSERT INTO alterations (message) VALUES (?)", [(n,) for n in numbers])
 
 
 def alter_all(database: Connection, identity: int) -> None:
-    """Have everybody who follows the database look at a whole conversation again."""
+    """Record that a conversation changed, so that who follows the database reads it again."""
     rows = select(database, "SELECT n FROM messages WHERE conversation = ?", (identity,))
     alter(database, [n for (n,) in rows])
 
@@ -254,7 +254,7 @@ def branch(database: Connection, identity: int, after: int) -> bool:
     """Show the path that ends with a message (0: none); whether other messages follow it."""
     # Usually the message is on the shown path, and only what follows it changes.
     if not _ends_within(database, identity, after):
-        path = _path_to(_parents(database, identity), after)
+        path = _find_path(_read_parents(database, identity), after)
         _show(database, identity, path)
     # IS, because the first message of a conversation follows NULL.
     query = "UPDATE messages SET is_version = 1 WHERE conversation = ? AND parent IS ?"
@@ -274,9 +274,9 @@ def _ends_within(database: Connection, identity: int, after: int) -> bool:
 
 def show_through(database: Connection, identity: int, number: int) -> None:
     """Show the path through a message to the newest of all that follow it."""
-    parents = _parents(database, identity)
+    parents = _read_parents(database, identity)
     if number not in parents:
-        raise no_such_message(number)
+        raise make_no_message_error(number)
     # One pass is enough: a message follows only one that
     # was stored before it, so with a smaller number.
     below = {number}
@@ -284,7 +284,7 @@ def show_through(database: Connection, identity: int, number: int) -> None:
         if parent in below:
             below.add(n)
     leaf = max(below)
-    path = _path_to(parents, leaf)
+    path = _find_path(parents, leaf)
     _show(database, identity, path)
     database.execute(
         "UPDATE conversations SET turns = ?, leaf = ? WHERE id = ?", (len(path), leaf, identity)
@@ -301,20 +301,20 @@ def take_out(database: Connection, identity: int, number: int) -> None:
         alter(database, [number])
 
 
-def no_such_message(number: int) -> NotFound:
+def make_no_message_error(number: int) -> NotFound:
     """Return the error for a message that the conversation does not have."""
     return NotFound(f"there is no message {number} in this conversation; reload it")
 
 
-def _parents(database: Connection, identity: int) -> dict[int, int | None]:
+def _read_parents(database: Connection, identity: int) -> dict[int, int | None]:
     query = "SELECT n, parent FROM messages WHERE conversation = ? ORDER BY n"
     return dict(select(database, query, (identity,)))
 
 
-def _path_to(parents: dict[int, int | None], leaf: int) -> set[int]:
+def _find_path(parents: dict[int, int | None], leaf: int) -> set[int]:
     """Return the numbers from the beginning to a message, which may have been removed since."""
     if leaf not in parents and leaf not in parents.values():
-        raise no_such_message(leaf)
+        raise make_no_message_error(leaf)
     path = set()
     at: int | None = leaf
     while at is not None and at in parents:

@@ -22,13 +22,13 @@ from turnleaf.core.messages import (
 from turnleaf.core.serialization import to_iso, to_millisecond, to_text
 from turnleaf.core.window import PLAIN_ADDITION, Addition, Limits
 from turnleaf.errors import InvalidInput, StorageError
-from turnleaf.settings import Settings, default_data_dir
-from turnleaf.store.ambient import local_day
+from turnleaf.settings import Settings, find_data_dir
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.files import atomic, databases
 from turnleaf.store.files.conversations import reading, takeover, writing
 from turnleaf.store.files.conversations.json_file import JsonShelf
 from turnleaf.store.files.conversations.schema import FORM, get_conversation, show_through
-from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, older_paths
+from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, name_older
 from turnleaf.store.files.conversations.writing import Prepared
 from turnleaf.store.files.databases import Database, measure
 from turnleaf.store.files.examining import collect, examine_file
@@ -303,7 +303,7 @@ class ConversationStore:
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation to the last byte; False when there is none."""
         key = check_key(conversation_id)
-        self._ready()
+        self._prepare()
         return self._shelf.clear(key)
 
     def erase_copies(self, conversation_id: str) -> int:
@@ -365,10 +365,10 @@ class ConversationStore:
         """Bring messages in line with what became of the facts that they gave."""
         self._write(writing.settle, outcomes, state)
 
-    def settled_state(self) -> str:
+    def read_settled_state(self) -> str:
         """Return the state of the record that the messages are in line with."""
         self._look()
-        return self._database().read(writing.read_state)
+        return self._get_database().read(writing.read_state)
 
     def audience(self, conversation_id: str) -> str:
         """Return who may find what is said in a conversation, also in one that has not begun."""
@@ -379,7 +379,7 @@ class ConversationStore:
         self, conversation_id: str, messages: Sequence[Message], *, title: str | None = None
     ) -> int:
         """Add messages of another file that are not there yet; return how many."""
-        database, key = self._database(), check_key(conversation_id)
+        database, key = self._get_database(), check_key(conversation_id)
         # Not `_ready`: it takes over older files, and that ends here again.
         if not self._is_ready:
             self._open()
@@ -400,7 +400,7 @@ class ConversationStore:
 
     def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
         """Return how many messages `import_tree` would add; nothing is changed."""
-        key, database = check_key(conversation_id), self._database()
+        key, database = check_key(conversation_id), self._get_database()
         self._look()
         return database.read(lambda one: writing.count_new(one, key, nodes))
 
@@ -414,7 +414,7 @@ class ConversationStore:
     @property
     def older(self) -> tuple[Path, ...]:
         """The files from which messages may still come into the database."""
-        return older_paths(self.location.parent) if self._older else ()
+        return name_older(self.location.parent) if self._older else ()
 
     def figures(self) -> StoredFigures:
         """Count what is kept, and find when the oldest message was said."""
@@ -434,7 +434,7 @@ class ConversationStore:
 
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
         """Return what an index that has come to `cursor` must take in and let go of."""
-        database = self._database()
+        database = self._get_database()
         self._look()
         start = cursor or Cursor()
         return database.read(lambda one: reading.read_feed(one, start, limit))
@@ -452,7 +452,7 @@ class ConversationStore:
         addition: Addition,
     ) -> list[int]:
         key = check_key(conversation_id)
-        self._ready()
+        self._prepare()
         if self._limits.keep_days is not None and self.keeps_everything:
             self._clean_up_daily(now)
         return self._shelf.append(key, messages, self._limits, now, addition) if messages else []
@@ -463,7 +463,7 @@ class ConversationStore:
         self._shelf.open()
         self._is_ready = True
 
-    def _ready(self) -> None:
+    def _prepare(self) -> None:
         if self._is_ready:
             self.take_over_older()
         else:
@@ -483,7 +483,7 @@ class ConversationStore:
     def _look(self) -> None:
         """Prepare for reading; an existing file can be read without the right to write."""
         try:
-            self._ready()
+            self._prepare()
         except StorageError:
             if not self.location.exists():
                 raise
@@ -491,11 +491,11 @@ class ConversationStore:
     def _write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        database = self._database()
-        self._ready()
+        database = self._get_database()
+        self._prepare()
         return database.write(lambda one: change(one, *args, **kwargs))
 
-    def _database(self) -> Database:
+    def _get_database(self) -> Database:
         if isinstance(self._shelf, DatabaseShelf):
             return self._shelf.database
         message = (
@@ -526,8 +526,8 @@ def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
         message = f"{location!r} is no place for conversations; pass a path in .json or .db"
         raise InvalidInput(message)
-    default = default_data_dir() / "conversations" / "conversations.json"
-    path = atomic.real(default if location is None else location)
+    default = find_data_dir() / "conversations" / "conversations.json"
+    path = atomic.resolve(default if location is None else location)
     if path.suffix not in SHELVES:
         known = " or ".join(SHELVES)
         message = f"{path.name!r} does not say how to keep conversations; end it in {known}"
@@ -554,4 +554,4 @@ def _describe_file(path: Path) -> str:
 
 
 def _describe_database(path: Path) -> str:
-    return describe_figures(examine(path), local_day)
+    return describe_figures(examine(path), find_local_day)

@@ -108,7 +108,7 @@ class OlderFiles:
     ) -> None:
         self._store = store
         self._now = now
-        self._paths = tuple(map(str, older_paths(store.location.parent)))
+        self._paths = tuple(map(str, name_older(store.location.parent)))
         self._seen: object = None
         self._seen_at = 0.0
         self._tidied: object = None
@@ -144,7 +144,7 @@ class OlderFiles:
 
     def _look(self) -> object:
         """Return what changes when an older program writes; None when there never was one."""
-        looks = tuple(map(_changed_at, self._paths))
+        looks = tuple(map(_read_marks, self._paths))
         return looks if any(looks) else None
 
 
@@ -157,7 +157,7 @@ def take_over_older(location: Path, store: Taker) -> TakenOver | None:
     """
     if location.suffix != ".db" or not list_older(location.parent):
         return None
-    with atomic.lock(atomic.real(location.parent / NAME)) as file:
+    with atomic.lock(atomic.resolve(location.parent / NAME)) as file:
         # The archive is older, and _merge keeps the order of equal times.
         sources = [*_read_months(location.parent), *_read_conversations(location.parent, file)]
         conversations = _merge(sources)
@@ -173,14 +173,14 @@ def erase_from_backups(folder: Path, key: str) -> int:
     Call it before the conversation is erased from the database, into which a takeover that is
     under way may still bring it. Return how many messages there were.
     """
-    if not list_older(folder) and not any(_backups(folder)):
+    if not list_older(folder) and not any(_list_backups(folder)):
         return 0
-    with atomic.lock(atomic.real(folder / NAME)) as file:
+    with atomic.lock(atomic.resolve(folder / NAME)) as file:
         count = _erase(file, key, without_conversation)
-        for path in _months(folder):
+        for path in _list_months(folder):
             with atomic.lock(path) as month:
                 count += _erase(month, key, without_lines)
-        for copy in _backups(folder):
+        for copy in _list_backups(folder):
             without = without_conversation if copy.name.startswith(NAME) else without_lines
             count += _erase(atomic.Held(copy), key, without)
         _drop_unfinished(folder)
@@ -191,7 +191,7 @@ def expire_backups(folder: Path, keep_days: int | None, now: datetime) -> int:
     """Delete the copies in which every message is older than it may be; return how many."""
     if keep_days is None:
         return 0
-    old = [copy for copy in _backups(folder) if _is_expired(copy, keep_days, now)]
+    old = [copy for copy in _list_backups(folder) if _is_expired(copy, keep_days, now)]
     for copy in old:
         atomic.Held(copy).remove()
     return len(old)
@@ -199,19 +199,19 @@ def expire_backups(folder: Path, keep_days: int | None, now: datetime) -> int:
 
 def describe_backups(folder: Path) -> tuple[int, int]:
     """Return how many copies of older files there are, and their bytes."""
-    sizes = [copy.stat().st_size for copy in _backups(folder) if f".{BACKUP}-" in copy.name]
+    sizes = [copy.stat().st_size for copy in _list_backups(folder) if f".{BACKUP}-" in copy.name]
     return len(sizes), sum(sizes)
 
 
 # What is there
 
 
-def older_paths(folder: Path) -> tuple[Path, ...]:
+def name_older(folder: Path) -> tuple[Path, ...]:
     """Return where a program of an older version writes."""
     return folder / NAME, folder / ARCHIVE
 
 
-def _changed_at(path: str) -> tuple[int, int, int] | None:
+def _read_marks(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116 - before every look; a Path takes three times as long
     except OSError:
@@ -222,14 +222,14 @@ def _changed_at(path: str) -> tuple[int, int, int] | None:
 def list_older(folder: Path) -> list[Path]:
     """Return the files of a folder that are to be taken over."""
     path = folder / NAME
-    return [*_months(folder), *([path] if path.is_file() else [])]
+    return [*_list_months(folder), *([path] if path.is_file() else [])]
 
 
-def _months(folder: Path) -> list[Path]:
+def _list_months(folder: Path) -> list[Path]:
     return [path for path in atomic.list_folder(folder / ARCHIVE) if _MONTH.fullmatch(path.name)]
 
 
-def _backups(folder: Path) -> Iterator[Path]:
+def _list_backups(folder: Path) -> Iterator[Path]:
     for place in (folder, folder / ARCHIVE):
         yield from (path for path in atomic.list_folder(place) if _BACKUP.fullmatch(path.name))
 
@@ -247,7 +247,7 @@ def _is_expired(copy: Path, keep_days: int, now: datetime) -> bool:
 
 
 def _read_months(folder: Path) -> Iterator[_Source]:
-    for path in _months(folder):
+    for path in _list_months(folder):
         with atomic.lock(path) as file:
             data = file.read()
         if data is not None:
@@ -267,10 +267,10 @@ def _merge(sources: Sequence[_Source]) -> dict[str, list[Message]]:
     for source in sources:
         for key, messages in source.older.conversations.items():
             merged.setdefault(key, []).extend(messages)
-    return {key: sorted(some, key=_time_of) for key, some in merged.items()}
+    return {key: sorted(some, key=_find_time) for key, some in merged.items()}
 
 
-def _time_of(message: Message) -> datetime:
+def _find_time(message: Message) -> datetime:
     return message.timestamp or datetime.min.replace(tzinfo=UTC)
 
 
@@ -396,7 +396,7 @@ def describe_unimported(folder: DataFolder, memory: Path) -> str | None:
     A fact that was imported once and forgotten since is not missed.
     """
     for path in (folder.path / name for name in NAMES):
-        count = 0 if atomic.real(path) == memory else _count_unknown(path, memory)
+        count = 0 if atomic.resolve(path) == memory else _count_unknown(path, memory)
         if count:
             command = f"turnleaf --data-dir {shlex.quote(str(folder.path))} import"
             return (
@@ -411,10 +411,10 @@ def _count_unknown(path: Path, memory: Path) -> int:
     if not data:
         return 0
     found = jsonfacts.parse(data.decode("utf-8-sig", "replace"), utc_now()).facts
-    return len({fact.memory.content for fact in found} - _known_contents(memory))
+    return len({fact.memory.content for fact in found} - _read_known_contents(memory))
 
 
-def _known_contents(memory: Path) -> set[str]:
+def _read_known_contents(memory: Path) -> set[str]:
     """Return what the facts say, and what they ever said."""
     file = MemoryFile(memory, utc_now)
     data = atomic.read(memory, atomic.MAX_PAGE_BYTES) or b""

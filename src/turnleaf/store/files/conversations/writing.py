@@ -427,7 +427,7 @@ def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
     for reason, traces in forgotten.items():
         if reason not in known:
             _hide_traces(database, traces, reason)
-    for key, stamps in _by_conversation(outcomes.accepted).items():
+    for key, stamps in _group_by_conversation(outcomes.accepted).items():
         accept(database, key, stamps)
     # In the transaction of the changes: after a kill all of it is done again.
     database.execute("DELETE FROM record")
@@ -435,13 +435,13 @@ def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
 
 
 def _hide_traces(database: Connection, traces: FactTraces, reason: str) -> None:
-    for key, stamps in _by_conversation(traces.places).items():
+    for key, stamps in _group_by_conversation(traces.places).items():
         hide(database, key, stamps, reason)
     for text in traces.texts:
         hide_numbers(database, [n for (n,) in select(database, CONTAINING, (text,))], reason)
 
 
-def _by_conversation(places: Iterable[Place]) -> dict[str, set[str]]:
+def _group_by_conversation(places: Iterable[Place]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for key, time in places:
         found[key].add(to_iso(time))
@@ -458,7 +458,7 @@ def clear(database: Connection, key: str) -> bool:
     identity = find_conversation(database, key)
     if identity is None:
         return False
-    _remove(database, identity, _numbers(database, ALL_MESSAGES, identity))
+    _remove(database, identity, _select_numbers(database, ALL_MESSAGES, identity))
     return True
 
 
@@ -484,7 +484,7 @@ def expire(database: Connection, limits: Limits, now: datetime) -> int:
     cutoff = to_iso(subtract_days(now, limits.keep_days))
     old = select(database, OLD, (cutoff,))
     return sum(
-        _remove(database, identity, _numbers(database, OLD_MESSAGES, identity, cutoff))
+        _remove(database, identity, _select_numbers(database, OLD_MESSAGES, identity, cutoff))
         for (identity,) in old
     )
 
@@ -493,22 +493,23 @@ def trim(database: Connection, key: str, limits: Limits, now: datetime) -> None:
     """Remove what the window of a conversation does not show."""
     identity = find_conversation(database, key)
     if identity is not None:
-        _remove(database, identity, _outside(database, identity, key, limits, now))
+        _remove(database, identity, _list_outside(database, identity, key, limits, now))
 
 
 def _find_outside(database: Connection, limits: Limits, now: datetime) -> dict[int, Sequence[int]]:
     """Find the messages of every conversation that no window shows any more."""
     rows = select(database, "SELECT id, CAST(key AS BLOB) FROM conversations")
     return {
-        identity: _outside(database, identity, decode(key), limits, now) for identity, key in rows
+        identity: _list_outside(database, identity, decode(key), limits, now)
+        for identity, key in rows
     }
 
 
-def _outside(
+def _list_outside(
     database: Connection, identity: int, key: str, limits: Limits, now: datetime
 ) -> list[int]:
     window = {said.n for said in read_window(database, key, limits, now)}
-    return [n for n in _numbers(database, ALL_MESSAGES, identity) if n not in window]
+    return [n for n in _select_numbers(database, ALL_MESSAGES, identity) if n not in window]
 
 
 def _remove(database: Connection, identity: int, numbers: Sequence[int]) -> bool:
@@ -523,11 +524,11 @@ def _remove(database: Connection, identity: int, numbers: Sequence[int]) -> bool
 
 def _settle(database: Connection, identity: int) -> bool:
     """Make a conversation's figures right again; remove it when nothing is left of it."""
-    left = _numbers(database, ALL_MESSAGES, identity)
+    left = _select_numbers(database, ALL_MESSAGES, identity)
     if not left:
         database.execute("DELETE FROM conversations WHERE id = ?", (identity,))
         return True
-    shown = _numbers(database, f"{ALL_MESSAGES} AND is_shown = 1", identity)
+    shown = _select_numbers(database, f"{ALL_MESSAGES} AND is_shown = 1", identity)
     # If the path that was shown is gone, the newest message of another one leads to it.
     conversations_schema.show_through(database, identity, max(shown or left))
     set_oldest(database, identity)
@@ -535,5 +536,5 @@ def _settle(database: Connection, identity: int) -> bool:
     return False
 
 
-def _numbers(database: Connection, query: str, *values: object) -> list[int]:
+def _select_numbers(database: Connection, query: str, *values: object) -> list[int]:
     return [n for (n,) in select(database, query, values)]

@@ -67,7 +67,7 @@ class Journal:
         known, data = self._known, self._read_after(self._known)
         if data is None:
             known, data = self._read_all()
-        new = filter(None, map(self._parse, _whole_lines(data)))
+        new = filter(None, map(self._parse, _split_whole_lines(data)))
         ours = *known.changes, *filter(self._is_ours, new)
         self._known = _advance(known, data, ours)
         return list(ours)
@@ -83,14 +83,15 @@ class Journal:
         return rest.data.removeprefix(known.line) if is_same else None
 
     def _read_all(self) -> tuple[_Findings, bytes]:
-        stamp = atomic.stamp(self.path)  # Before reading: what is replaced meanwhile is read again.
+        # Before reading: what is replaced meanwhile is read again.
+        stamp = atomic.read_stamp(self.path)
         return _Findings(stamp[0] if stamp else 0), atomic.read(self.path) or b""
 
-    def state(self) -> str:
+    def read_state(self) -> str:
         """Return what tells the record from how it was, without reading it."""
-        return " ".join(map(str, atomic.stamp(self.path) or ()))
+        return " ".join(map(str, atomic.read_stamp(self.path) or ()))
 
-    def last(self) -> FileChange | None:
+    def read_last(self) -> FileChange | None:
         """Read the newest change of this memory file, without reading all."""
         known, data = self._newest, self._read_after(self._newest)
         if data is None:
@@ -113,16 +114,16 @@ class Journal:
 
     def _find_newest(self, data: bytes) -> tuple[FileChange, ...]:
         """Return the last change of ours among lines, if there is one."""
-        named = (line for line in reversed(_whole_lines(data)) if self._may_be_ours(line))
+        named = (line for line in reversed(_split_whole_lines(data)) if self._may_be_ours(line))
         ours = filter(self._is_ours, filter(None, map(self._parse, named)))
         return tuple(islice(ours, 1))
 
-    def next_number(self) -> int:
+    def find_next_number(self) -> int:
         """Return the number of the next change."""
-        last = [self.last()]
+        last = [self.read_last()]
         # Both files have one sequence of numbers, by which their changes are put in one order.
         if self._beside is not None and self._beside.has_file():
-            last.append(self._beside.last())
+            last.append(self._beside.read_last())
         return 1 + max((change.n for change in last if change), default=0)
 
     def has_file(self) -> bool:
@@ -190,7 +191,7 @@ class HeldJournal:
     def strike_out(self, change: FileChange) -> bool:
         """Take back a change that was recorded and never made; False when others came after."""
         data = self._file.read() or b""
-        lines = _whole_lines(data)
+        lines = _split_whole_lines(data)
         ours = [index for index, line in enumerate(lines) if self._journal.is_step(line, change)]
         # A neighbour's change came after it; a cut would take that one, too.
         if not ours or ours != list(range(ours[0], len(lines))):
@@ -215,7 +216,7 @@ def _advance(known: _Findings, data: bytes, ours: tuple[FileChange, ...]) -> _Fi
     return _Findings(known.inode, known.size + len(whole), line or known.line, ours)
 
 
-def _whole_lines(data: bytes) -> list[bytes]:
+def _split_whole_lines(data: bytes) -> list[bytes]:
     """Split into lines, without one that is being written or that a power cut tore."""
     return data.split(b"\n")[:-1]
 
@@ -229,7 +230,7 @@ _IN_A_CHANGE = {"n", "time", "op", "file"}
 def examine(path: Path) -> Iterator[Part]:
     """Return what is wrong with a record, changing nothing."""
     refuse_odd(path)
-    lines = _whole_lines(atomic.read(path) or b"")
+    lines = _split_whole_lines(atomic.read(path) or b"")
     older = max(0, len(lines) - MOST_EXAMINED)
     newest = enumerate(lines[older:], older + 1)
     bad = [number for number, line in newest if not _is_change(line)]

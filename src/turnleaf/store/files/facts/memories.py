@@ -28,13 +28,13 @@ from turnleaf.core.memories import (
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_room, find_weakest
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
-from turnleaf.settings import Settings, default_data_dir, in_home_assistant
-from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.settings import Settings, find_data_dir, is_in_home_assistant
+from turnleaf.store.ambient import make_id, utc_now
 from turnleaf.store.files import atomic, watcher
 from turnleaf.store.files.examining import collect, examine_file
 from turnleaf.store.files.facts import journal
-from turnleaf.store.files.facts.memory_file import MemoryFile, fact_lines
-from turnleaf.store.files.facts.older import MOVED, OlderFacts, older_path
+from turnleaf.store.files.facts.memory_file import MemoryFile, find_fact_lines
+from turnleaf.store.files.facts.older import MOVED, OlderFacts, find_older_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -74,16 +74,16 @@ class MemoryStore:
         *,
         settings: Settings | None = None,
         now: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         self.location = _resolve(location)
         self._given_settings = settings
         self._settings = settings or Settings()
         self._now = now
         self._new_id = new_id
-        beside = older_path(self.location) if self.keeps_older else None
-        self._file = MemoryFile(self.location, self._moment, self.title, beside)
-        self._older = OlderFacts(self._file, self._moment) if self.keeps_older else None
+        beside = find_older_path(self.location) if self.keeps_older else None
+        self._file = MemoryFile(self.location, self._read_clock, self.title, beside)
+        self._older = OlderFacts(self._file, self._read_clock) if self.keeps_older else None
         self._is_ready = False
 
     def exists(self) -> bool:
@@ -153,7 +153,7 @@ class MemoryStore:
         added once, however often it is asked for: later it gives the fact as it stands, or None
         when it is gone since.
         """
-        new = self._new_fact(content, category, origin, slot, until)
+        new = self._make_fact(content, category, origin, slot, until)
 
         def edit(draft: Draft) -> Memory | None:
             if memory_id is not None and self._was_added(draft, memory_id):
@@ -179,11 +179,11 @@ class MemoryStore:
         The weakest of them move to the older facts, in one change with this one. An older fact
         that says the same comes back instead. Raise MemoryFull when only other facts are left.
         """
-        new = self._new_fact(content, category, origin, slot, until)
+        new = self._make_fact(content, category, origin, slot, until)
 
         def edit(draft: Draft) -> Remembered:
             displaced = self._find_room(draft, new.content, origin, displace=True)
-            older = next((one for one in self._older_facts() if one.content == new.content), None)
+            older = next((one for one in self._read_older() if one.content == new.content), None)
             if older is None:
                 return Remembered(self._insert(draft, new), displaced)
             return Remembered(self._bring_back(draft, older, until), displaced)
@@ -219,7 +219,7 @@ class MemoryStore:
         here = self._read_all()
         ids = {memory.id for memory in here}
         # A kill in the middle of a move leaves a fact in both files; the memory file decides.
-        left = [memory for memory in self._older_facts() if memory.id not in ids]
+        left = [memory for memory in self._read_older() if memory.id not in ids]
         return [*self._find_ended(here).values(), *left]
 
     def get(self, memory_id: str) -> Memory | None:
@@ -231,9 +231,9 @@ class MemoryStore:
         wanted = check_text(keyword, "a keyword")
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
-    def known_ids(self) -> set[str]:
+    def list_known_ids(self) -> set[str]:
         """Return the ids of all facts that exist or ever existed."""
-        here = {memory.id for memory in (*self._read_all(), *self._older_facts())}
+        here = {memory.id for memory in (*self._read_all(), *self._read_older())}
         return here.union(*(change.ids() for change in self.read_record()))
 
     def update(
@@ -273,7 +273,7 @@ class MemoryStore:
                 before,
                 content=text,
                 created_at=created,
-                updated_at=self._later(before),
+                updated_at=self._find_later_time(before),
                 slot=before.slot if name is KEPT else name,
                 until=before.until if day is KEPT else day,
             )
@@ -291,7 +291,7 @@ class MemoryStore:
             fact = draft.find(memory_id)
             if fact is None:
                 return None
-            after = self._said_again(self._file.date([fact.memory])[0])
+            after = self._note_repetition(self._file.date([fact.memory])[0])
             draft.replace(after, "repeat")
             return after
 
@@ -328,7 +328,7 @@ class MemoryStore:
         day = check_day(until)
 
         def edit(draft: Draft) -> Remembered | None:
-            older = next((one for one in self._older_facts() if one.id == memory_id), None)
+            older = next((one for one in self._read_older() if one.id == memory_id), None)
             if older is None or draft.find(memory_id) is not None:
                 return None
             displaced = self._find_room(draft, older.content, origin, displace=displace)
@@ -345,7 +345,7 @@ class MemoryStore:
             draft.remove(memory_id, "delete")
             return True
 
-        self._ready()
+        self._prepare()
         with self._file.hold() as held:
             is_here = held.change(edit, origin, source)
             if self._older is None:
@@ -392,9 +392,9 @@ class MemoryStore:
         if the file is still of that version; raise Conflict otherwise.
         """
         whole = check_text(text, "the memory")
-        self._ready()
+        self._prepare()
         change = self._file.put(whole, expected, origin)
-        return Written(atomic.version(whole.encode()), change)
+        return Written(atomic.name_version(whole.encode()), change)
 
     def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that was not taken back yet, and give it.
@@ -404,7 +404,7 @@ class MemoryStore:
         as it is and go on to the change before. With a `number` it is that change or none:
         raise NotFound when it is not there to be taken back.
         """
-        self._ready()
+        self._prepare()
         with self._file.hold() as held:
             held.change(lambda _: None)  # What was deleted by hand is then on record.
             history = self.read_record()
@@ -419,9 +419,9 @@ class MemoryStore:
                 left = [change for change in left if change.n not in skipped]
             return []
 
-    def record_state(self) -> str:
+    def read_record_state(self) -> str:
         """Return what is another when the record of changes is; empty when there is none."""
-        return self._file.journal.state()
+        return self._file.journal.read_state()
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Return the record of changes, oldest first; of one fact or of all."""
@@ -433,7 +433,7 @@ class MemoryStore:
 
     def last_change(self) -> Change | None:
         """Return the newest change of the file."""
-        return self._file.journal.last()
+        return self._file.journal.read_last()
 
     def list_with_lines(self) -> list[tuple[Memory, int | None]]:
         """Return every fact with the line on which it stands, both of one and the same text."""
@@ -447,8 +447,8 @@ class MemoryStore:
 
     def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
         text = self.text()
-        page = self._file.format.parse(text, atomic.modification_time(self.location))
-        lines = fact_lines(text, page)
+        page = self._file.format.parse(text, atomic.read_mtime(self.location))
+        lines = find_fact_lines(text, page)
         return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
 
     @property
@@ -460,7 +460,7 @@ class MemoryStore:
         """Take over facts with their ids and times, all or none; return how many were new."""
 
         def edit(draft: Draft) -> int:
-            new = find_new(incoming, draft.memories, self._older_facts())
+            new = find_new(incoming, draft.memories, self._read_older())
             self._check_room(draft.used_room + Room.of(new))
             draft.insert_all(new, "import")
             return len(new)
@@ -469,11 +469,11 @@ class MemoryStore:
 
     def import_older(self, incoming: Sequence[Memory]) -> int:
         """Add facts to the older ones with their ids and times; return how many were new."""
-        self._ready()
+        self._prepare()
         if self._older is None:
             return 0
         with self._file.hold() as held:
-            new = find_new(incoming, [*self._file.memories(), *self._older_facts()])
+            new = find_new(incoming, [*self._file.memories(), *self._read_older()])
             self._older.keep(new, held, "import", is_new=True)
             return len(new)
 
@@ -483,7 +483,7 @@ class MemoryStore:
         Where it had replaced another text, that one stands again; what a person edited since
         stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
         """
-        self._ready()
+        self._prepare()
         with self._file.hold() as held:
             # The memory's own record tells what the source brought, so it is rewritten last.
             gone = self._older.erase(source, held, elsewhere) if self._older else []
@@ -492,7 +492,7 @@ class MemoryStore:
 
     def reconcile(self) -> list[Memory]:
         """Bring back facts that somebody else's save wiped without having seen them."""
-        self._ready()
+        self._prepare()
         mended = self._file.mend()
         self._mend_older()
         return mended
@@ -514,13 +514,13 @@ class MemoryStore:
     def snapshot(self) -> tuple[str, str]:
         """Return the file as it is, and the version of just that text."""
         text = self.text()
-        return text, atomic.version(text.encode())
+        return text, atomic.name_version(text.encode())
 
     def prompt_text(self) -> str:
         """Return the memory as a person reads it: Markdown, without our comments."""
         return self.view().page
 
-    def _ready(self) -> None:
+    def _prepare(self) -> None:
         if not self._is_ready:
             self.init()
         # Whoever uses a store has its file mended after an editor's save, also when nobody calls it
@@ -547,7 +547,7 @@ class MemoryStore:
     def _appear(self) -> None:
         """Make the file where it is missing."""
         if not self.location.exists():
-            self._ready()
+            self._prepare()
 
     def _mend_saved(self, look: Look | None = None) -> bool:
         """Mend what somebody else saved and left quiet; return whether there was anything."""
@@ -560,7 +560,7 @@ class MemoryStore:
     def _read_all(self) -> list[Memory]:
         return self._file.memories(self._look())
 
-    def _older_facts(self) -> list[Memory]:
+    def _read_older(self) -> list[Memory]:
         return self._older.get_all() if self._older else []
 
     def _mend_older(self) -> None:
@@ -579,7 +579,7 @@ class MemoryStore:
         self, edit: Callable[[Draft], T], origin: str | None = None, source: Source | None = None
     ) -> T:
         """Change the memory file by `edit`, and the older facts with it."""
-        self._ready()
+        self._prepare()
         with self._file.hold() as held:
             return self._change_held(held, edit, origin, source)
 
@@ -622,7 +622,7 @@ class MemoryStore:
                 for memory_id in ended:
                     draft.remove(memory_id, EXPIRED)
 
-    def _new_fact(
+    def _make_fact(
         self,
         content: str,
         category: str | None,
@@ -636,14 +636,14 @@ class MemoryStore:
         return Memory("", text, _NOT_YET, _NOT_YET, heading, origin, name, day)
 
     def _insert(self, draft: Draft, new: Memory, memory_id: str | None = None) -> Memory:
-        now = self._moment()
+        now = self._read_clock()
         new_id = memory_id or make_unique_id(self._new_id(), draft.page.tally.ids)
         memory = replace(new, id=new_id, created_at=now, updated_at=now)
         draft.insert(memory, "add")
         return memory
 
     def _bring_back(self, draft: Draft, older: Memory, until: date | None) -> Memory:
-        back = replace(self._said_again(older), until=until)
+        back = replace(self._note_repetition(older), until=until)
         draft.insert(back, "revive")
         return back
 
@@ -702,7 +702,7 @@ class MemoryStore:
         skip: bool,
     ) -> Iterator[FileChange]:
         """Take changes back in a draft; yield those of which something was there to take back."""
-        text, version = draft.text, atomic.version(draft.text.encode())
+        text, version = draft.text, atomic.name_version(draft.text.encode())
         is_whole = found[0].op == "put"
         for part in [found] if is_whole else [[change] for change in found]:
             steps = len(draft.steps)
@@ -722,7 +722,7 @@ class MemoryStore:
         """Whether a fact that left can be given back; raise Conflict when it changed since."""
         if change.op != RETIRED or change.before is None:
             return True
-        older = {memory.id: memory.content for memory in self._older_facts()}
+        older = {memory.id: memory.content for memory in self._read_older()}
         if older.get(change.id) == change.before.content:
             return True
         if skip:
@@ -737,21 +737,21 @@ class MemoryStore:
         today = self._now().astimezone().date() if dated else None
         return {memory.id: memory for memory in dated if today and memory.has_ended(today)}
 
-    def _said_again(self, memory: Memory) -> Memory:
+    def _note_repetition(self, memory: Memory) -> Memory:
         count = memory.said_count + 1
-        return replace(memory, said_count=count, updated_at=self._later(memory))
+        return replace(memory, said_count=count, updated_at=self._find_later_time(memory))
 
-    def _moment(self) -> datetime:
+    def _read_clock(self) -> datetime:
         """Read the clock to the millisecond, as files keep it."""
         return to_millisecond(self._now())
 
-    def _later(self, memory: Memory) -> datetime:
+    def _find_later_time(self, memory: Memory) -> datetime:
         """Return a time after the fact's last change, whatever the clock says.
 
         It is how a text tells whether its writer had seen an update.
         """
         # A clock that was put back must not make a newer text look like the older one.
-        return max(self._moment(), memory.updated_at + changes.TICK)
+        return max(self._read_clock(), memory.updated_at + changes.TICK)
 
     def _was_added(self, draft: Draft, memory_id: str) -> bool:
         history = self._file.journal.read()
@@ -773,10 +773,10 @@ class MemoryStore:
         check_reserve(taken, find_room(origin, limits))
 
 
-def default_location() -> Path:
+def find_default_location() -> Path:
     """Return where `memories.json` is, in Home Assistant or elsewhere."""
-    folder = default_data_dir()
-    if in_home_assistant():
+    folder = find_data_dir()
+    if is_in_home_assistant():
         return folder / "memories" / "memories.json"
     return folder / "memories.json"
 
@@ -785,7 +785,7 @@ def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
         message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
         raise InvalidInput(message)
-    return atomic.real(default_location() if location is None else location)
+    return atomic.resolve(find_default_location() if location is None else location)
 
 
 def _find_numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
@@ -806,7 +806,7 @@ def _find_brought_back(draft: Draft) -> set[str]:
 def _examine_page(path: Path, name: str, form: Format) -> Iterator[Part]:
     def describe() -> str:
         text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
-        facts = form.parse(text, atomic.modification_time(path)).facts
+        facts = form.parse(text, atomic.read_mtime(path)).facts
         return describe_facts([fact.memory for fact in facts])
 
     yield from examine_file(name, path, describe)

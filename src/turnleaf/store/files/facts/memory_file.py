@@ -65,7 +65,7 @@ class _Content:
     @cached_property
     def version(self) -> str:
         """The name of the content."""
-        return atomic.version(self.data)
+        return atomic.name_version(self.data)
 
     @cached_property
     def text(self) -> str:
@@ -106,7 +106,7 @@ class MemoryFile:
         beside: Path | None = None,
     ) -> None:
         self.path = path
-        self.format = _format(path)
+        self.format = _find_format(path)
         self.journal = Journal(path, beside)
         self._first_seen = FirstSeen(path)
         self._now = now
@@ -150,7 +150,7 @@ class MemoryFile:
         self._check(text)
 
         def edit(draft: Draft) -> bool:
-            if expected is not None and atomic.version(draft.text.encode()) != expected:
+            if expected is not None and atomic.name_version(draft.text.encode()) != expected:
                 message = (
                     f"{self.path.name} was changed since it was read, so nothing was written; "
                     "read it again and save then"
@@ -175,9 +175,9 @@ class MemoryFile:
             message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
             raise InvalidInput(message) from problem
 
-    def _now_erased(self, last: FileChange) -> FileChange:
+    def _make_erasure(self, last: FileChange) -> FileChange:
         return FileChange(
-            n=self.journal.next_number(),
+            n=self.journal.find_next_number(),
             time=self._now(),
             op="erase",
             file=self.path.name,
@@ -207,7 +207,7 @@ class MemoryFile:
         atomic.drop_previous(self.path)
         history = self.journal.read()
         if erasing.concerns(history, found):
-            now = self._now_erased(history[-1])
+            now = self._make_erasure(history[-1])
             lines = file_changes.rewrite_without(history, found, draft.page, now)
             # Last of all: until here a kill leaves a record from which the erasure can be finished.
             journal.rewrite(lines, lambda text: not found.mentions(text))
@@ -256,8 +256,8 @@ class MemoryFile:
         Our own change is made: what goes wrong here is left to the next look.
         """
         with suppress(StorageError):
-            last = self.journal.last()
-            if last is None or (self._late_save(last) is None and self._is_made(last)):
+            last = self.journal.read_last()
+            if last is None or (self._read_late_save(last) is None and self._is_made(last)):
                 return None
             for _ in range(CHANGE_TRIES):
                 with suppress(atomic.Overtaken):
@@ -269,9 +269,9 @@ class MemoryFile:
     def _is_made(self, change: FileChange) -> bool:
         """Whether the file is as a change left it."""
         # Our own rename changed the time of the inode, so that one is not compared.
-        if self._written and atomic.stamp(self.path) == self._written:
+        if self._written and atomic.read_stamp(self.path) == self._written:
             return True
-        return self._version(_read(self.path)) == change.new
+        return self._find_version(_read(self.path)) == change.new
 
     def memories(self, look: Look | None = None) -> list[Memory]:
         """Return the facts of the page, dated."""
@@ -285,7 +285,7 @@ class MemoryFile:
 
     def date(self, memories: Sequence[Memory]) -> list[Memory]:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
-        return self._first_seen.date(memories, atomic.modification_time(self.path))
+        return self._first_seen.date(memories, atomic.read_mtime(self.path))
 
     def page(self) -> Page:
         """Read the file as it is."""
@@ -317,9 +317,9 @@ class MemoryFile:
         return self.look().content.version
 
     def _parse(self, content: _Content) -> Page:
-        return content.page(self.format, atomic.modification_time(self.path))
+        return content.page(self.format, atomic.read_mtime(self.path))
 
-    def _content(self, data: bytes) -> _Content:
+    def _find_content(self, data: bytes) -> _Content:
         """Return what is known of a content, if it is one of the two that were seen last."""
         for known in self._contents:
             # Comparing the bytes costs a tenth of hashing them.
@@ -330,8 +330,8 @@ class MemoryFile:
         self._contents = (content, *self._contents[:1])
         return content
 
-    def _version(self, data: bytes | None) -> str:
-        return "" if data is None else self._content(data).version
+    def _find_version(self, data: bytes | None) -> str:
+        return "" if data is None else self._find_content(data).version
 
     def look(self) -> Look:
         """Read the file, unless it is still the one that was read last; it is opened once."""
@@ -343,14 +343,14 @@ class MemoryFile:
             return known
         if data is None:
             raise atomic.make_vanished_error(self.path)
-        look = Look(self._content(data), marks)
+        look = Look(self._find_content(data), marks)
         # Without marks the file may change again within the same tick, and look the same.
         self._last_look = look if marks else None
         return look
 
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; return the facts brought back."""
-        known = self.journal.last()
+        known = self.journal.read_last()
         with self.hold() as held:
             # Whoever opens the file for a change mends it; nothing else is to be changed.
             held.change(lambda _: None)
@@ -359,7 +359,7 @@ class MemoryFile:
 
     def needs_mending(self, look: Look | None = None) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
-        age = time.time() - atomic.modification_time(self.path).timestamp()
+        age = time.time() - atomic.read_mtime(self.path).timestamp()
         # A time in the future is no reason to wait: the clock, or a copied file, may be wrong.
         if 0 <= age < QUIET_SECONDS or not self.path.exists():
             return False
@@ -368,17 +368,19 @@ class MemoryFile:
     def _is_known(self, look: Look) -> bool:
         """Whether the file is as our last change left it."""
         # An editor may write into the file that was replaced, and another program into the record.
-        beside = [atomic.marks(one) for one in (atomic.previous_path(self.path), self.journal.path)]
+        beside = [
+            atomic.read_marks(one) for one in (atomic.find_previous(self.path), self.journal.path)
+        ]
         marks = look.marks, *beside
         is_at_rest = look.marks is not None and all(map(_is_at_rest, beside))
         if marks == self._known_marks:
             return True
-        last = self.journal.last()
+        last = self.journal.read_last()
         if last is None:
             return True
         # Marks of a file that is not at rest are not kept:
         # a save in the same tick would look the same.
-        is_known = look.content.version == last.new and self._late_save(last) is None
+        is_known = look.content.version == last.new and self._read_late_save(last) is None
         self._known_marks = marks if is_known and is_at_rest else None
         return is_known
 
@@ -392,11 +394,11 @@ class MemoryFile:
         data, resting = atomic.read_marked(file.path, atomic.MAX_PAGE_BYTES)
         if data is None:
             raise atomic.make_vanished_error(self.path)
-        last = self._last_made(journal, data)
+        last = self._find_last_made(journal, data)
         try:
-            if last and self._late_save(last) is not None:
+            if last and self._read_late_save(last) is not None:
                 return self._with_late_save(file, last, replaced)
-            if last and self._version(data) != last.new:
+            if last and self._find_version(data) != last.new:
                 # An editor may be half-way: an emptied file would look like a deletion.
                 return self._with_save(journal, _read_settled(self.path))
             return _OpenText(self._draft(data, last), data, resting)
@@ -407,23 +409,23 @@ class MemoryFile:
             file_changes.mend(draft, file_changes.restore_everything(self.journal.read()))
             return _OpenText(draft, _read(file.path) or b"", is_unrecorded=True)
 
-    def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
+    def _find_last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
         """Return the newest change, having struck out one that a kill kept from being made."""
-        last = self.journal.last()
+        last = self.journal.read_last()
         # The file is as it was before the newest change on record: either a kill came between
         # record and file, or somebody put the older text back.
-        if last is None or last.old == last.new or self._version(data) != last.old:
+        if last is None or last.old == last.new or self._find_version(data) != last.old:
             return last
-        before = _read(atomic.previous_path(self.path))
+        before = _read(atomic.find_previous(self.path))
         # The change was made, and a person has put the older text back since; that is a save.
-        if self._version(before) == last.old:
+        if self._find_version(before) == last.old:
             return last
         with suppress(CorruptFile):
             new = self.texts(self.journal.read()).find_after(_decode(data), last)
             # While the record tells it: later our own text would look like an editor's save.
             if before and _is_beginning(before, new, last.new):
                 atomic.drop_previous(self.path)
-        return self.journal.last() if journal.strike_out(last) else last
+        return self.journal.read_last() if journal.strike_out(last) else last
 
     def _with_save(self, journal: HeldJournal, data: bytes) -> _OpenText:
         """Take in what somebody else saved.
@@ -440,10 +442,10 @@ class MemoryFile:
         self, file: atomic.Held, last: FileChange, replaced: bytes | None
     ) -> _OpenText:
         """Take in what somebody saved while we replaced the file, and lose neither."""
-        data, late = _read_settled(self.path), _read_settled(atomic.previous_path(self.path))
+        data, late = _read_settled(self.path), _read_settled(atomic.find_previous(self.path))
         draft, repair = self._judge(late)
         removed = repair.removed
-        if self._version(data) != last.new:
+        if self._find_version(data) != last.new:
             text = self._join(file, data, late, replaced)
             draft, repair = self._judge(text.encode())
             # What one of the two saves deleted on purpose must not come back with the other.
@@ -460,7 +462,7 @@ class MemoryFile:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
         if replaced is not None and self.format is markdown:
             base, edited, onto = map(_decode, (replaced, late, data))
-            return markdown.join_edits(base, edited, onto, atomic.modification_time(self.path))
+            return markdown.join_edits(base, edited, onto, atomic.read_mtime(self.path))
         # Without a common beginning any merge would guess, so a person is left to choose.
         copy = file.keep_copy(late, "conflict")
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
@@ -468,21 +470,21 @@ class MemoryFile:
 
     def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
         shape = last.shape if last else None
-        content, saved_at = self._content(data), atomic.modification_time(self.path)
+        content, saved_at = self._find_content(data), atomic.read_mtime(self.path)
         page = content.page(self.format, saved_at)
         return Draft(self.format, content.text, saved_at, shape, page)
 
     def texts(self, history: Sequence[FileChange]) -> TextHistory:
         """Return what the record tells of the texts that the file had."""
-        return TextHistory(self.format, history, atomic.modification_time(self.path))
+        return TextHistory(self.format, history, atomic.read_mtime(self.path))
 
-    def _late_save(self, last: FileChange) -> bytes | None:
+    def _read_late_save(self, last: FileChange) -> bytes | None:
         """Return what somebody wrote into the file that our last change replaced."""
-        previous = atomic.previous_path(self.path)
-        if self._replaced and atomic.marks(previous) == self._replaced:
+        previous = atomic.find_previous(self.path)
+        if self._replaced and atomic.read_marks(previous) == self._replaced:
             return None
         before = _read(previous)
-        version = self._version(before)
+        version = self._find_version(before)
         if before is None or version in {last.old, last.new}:
             return None
         # A text on record was left by an earlier change or a kill; nobody saved it.
@@ -497,7 +499,7 @@ class MemoryFile:
         data = _read(self.path) or b""
         if data.startswith(before):
             return True
-        if self._version(data) == last.new:
+        if self._find_version(data) == last.new:
             with suppress(CorruptFile):
                 old = self.texts(self.journal.read()).find_before(_decode(data), last)
                 return _is_beginning(before, old, last.old)
@@ -507,7 +509,7 @@ class MemoryFile:
         draft = self._draft(data)
         found = {memory.id: memory for memory in draft.memories}
         history = self.journal.read()
-        return draft, file_changes.repair(found, draft.page, self._version(data), history)
+        return draft, file_changes.repair(found, draft.page, self._find_version(data), history)
 
     def _finish(
         self,
@@ -535,8 +537,8 @@ class MemoryFile:
         # Before anything is recorded: what is too large
         # could be written once and never be read again.
         atomic.check_size(self.path, len(after.data))
-        old, new = self._version(opened.on_disk), after.version
-        before = self.journal.last()
+        old, new = self._find_version(opened.on_disk), after.version
+        before = self.journal.read_last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
         # The record comes first: a fact that is acknowledged and not on record could be taken away
         # for good by an editor's older buffer. If a kill comes in between, the file is right.
@@ -551,7 +553,7 @@ class MemoryFile:
                 self._written = file.swap(after.data, lambda: self._is_current(opened, before))
                 self._replaced = self._find_untouched(opened)
                 # Both stay known: the next look compares bytes and need not parse.
-                self._contents = after, self._content(opened.on_disk)
+                self._contents = after, self._find_content(opened.on_disk)
         except (StorageError, atomic.Overtaken):
             journal.cut_back(size)
             raise
@@ -561,13 +563,13 @@ class MemoryFile:
 
         Its name is another now, and with it the time of the inode.
         """
-        kept = atomic.marks(atomic.previous_path(self.path))
+        kept = atomic.read_marks(atomic.find_previous(self.path))
         return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
 
     def _is_current(self, opened: _OpenText, before: FileChange | None) -> bool:
         """Whether nobody has saved anything since the file was opened."""
-        late = self._late_save(before) if before else None
-        is_same = opened.marks is not None and atomic.marks(self.path) == opened.marks
+        late = self._read_late_save(before) if before else None
+        is_same = opened.marks is not None and atomic.read_marks(self.path) == opened.marks
         return (is_same or _read(self.path) == opened.on_disk) and late in {None, opened.late}
 
     def _change(
@@ -580,7 +582,7 @@ class MemoryFile:
         removed: tuple[Memory, ...] = (),
     ) -> FileChange:
         return FileChange(
-            n=self.journal.next_number(),
+            n=self.journal.find_next_number(),
             time=self._now(),
             op="seen",
             file=self.path.name,
@@ -632,7 +634,7 @@ def _silence(lines: Sequence[FileChange], erased: frozenset[str]) -> list[FileCh
     ]
 
 
-def _format(path: Path) -> Format:
+def _find_format(path: Path) -> Format:
     formats: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
     if path.suffix not in formats:
         known = " or ".join(formats)
@@ -652,7 +654,7 @@ def _decode(data: bytes) -> str:
 def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
     """Whether a part is the beginning of a text that was told from the record, and rightly."""
     whole = None if text is None else text.encode()
-    return whole is not None and atomic.version(whole) == version and whole.startswith(part)
+    return whole is not None and atomic.name_version(whole) == version and whole.startswith(part)
 
 
 def _is_at_rest(marks: atomic.Marks | None) -> bool:
@@ -670,7 +672,7 @@ def _read_settled(path: Path) -> bytes:
     """
     data = _read(path)
     for attempt in range(EMPTY_TRIES):
-        age = time.time() - atomic.modification_time(path).timestamp()
+        age = time.time() - atomic.read_mtime(path).timestamp()
         if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
             break
         time.sleep(SETTLE_SECONDS)
@@ -682,7 +684,7 @@ JSON_HEAD = 1
 """How many lines stand above the first fact of a JSON file."""
 
 
-def fact_lines(text: str, page: Page) -> dict[str, int]:
+def find_fact_lines(text: str, page: Page) -> dict[str, int]:
     """Return the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
     if isinstance(page, markdown.MarkdownPage):
         return {fact.memory.id: fact.start + 1 for fact in page.facts}
@@ -701,7 +703,7 @@ class FirstSeen:
     """The times beside one memory file."""
 
     def __init__(self, memory_file: Path) -> None:
-        self._path = atomic.seen_path(memory_file)
+        self._path = atomic.find_seen_path(memory_file)
 
     def date(self, memories: Sequence[Memory], page_time: datetime) -> list[Memory]:
         """Return the facts, those without a time of their own dated by when they were seen."""

@@ -31,7 +31,7 @@ TITLES = {".md": "# Older facts\n"}
 MOVED = "move"
 
 
-def older_path(memory_file: Path) -> Path:
+def find_older_path(memory_file: Path) -> Path:
     """Return where the facts are that left a memory file."""
     return memory_file.with_name(NAMES.get(memory_file.suffix, NAMES[".md"]))
 
@@ -43,7 +43,7 @@ class OlderFacts:
     """
 
     def __init__(self, memory: MemoryFile, now: Callable[[], datetime]) -> None:
-        self.path = older_path(memory.path)
+        self.path = find_older_path(memory.path)
         self._memory = memory
         self._file = MemoryFile(self.path, now, TITLES.get(self.path.suffix), beside=memory.path)
 
@@ -133,7 +133,7 @@ class OlderFacts:
     def find_revived(self, numbers: Collection[int]) -> list[Memory]:
         """Return the facts that came back with these changes, as they stood here before."""
         revived = [one for one in self._memory.journal.read() if one.n in numbers]
-        return list(filter(None, map(self._before, (r for r in revived if r.op == "revive"))))
+        return list(filter(None, map(self._find_before, (r for r in revived if r.op == "revive"))))
 
     def needs_mending(self) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
@@ -160,7 +160,7 @@ class OlderFacts:
         if not both:
             return set()
         # Judged by the record: whoever moves a line by hand saves one of the two files first.
-        here, there = _last_of(self.history()), _last_of(self._memory.journal.read())
+        here, there = (_find_last(self.history()), _find_last(self._memory.journal.read()))
         return {
             one
             for one in both
@@ -171,7 +171,7 @@ class OlderFacts:
             and (one not in there or there[one].after is not None)
         }
 
-    def _before(self, revived: FileChange) -> Memory | None:
+    def _find_before(self, revived: FileChange) -> Memory | None:
         moves = (one for one in self.history() if one.op == MOVED and one.n > revived.n)
         return next((one.before for one in moves if one.id == revived.id and one.before), None)
 
@@ -185,5 +185,5 @@ def _set_apart(memory: Memory, states: Iterable[Memory]) -> Memory:
     return replace(memory, updated_at=max([memory.updated_at, *times]) + TICK)
 
 
-def _last_of(history: Iterable[FileChange]) -> dict[str, FileChange]:
+def _find_last(history: Iterable[FileChange]) -> dict[str, FileChange]:
     return {fact: change for change in history for fact in change.ids()}

@@ -10,7 +10,7 @@ from turnleaf.core.room import Room
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.ambient import make_id, utc_now
 from turnleaf.store.files.facts.memories import MemoryStore
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PendingStore(MemoryStore):
         memory: MemoryStore,
         *,
         now: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = random_id,
+        new_id: Callable[[], str] = make_id,
     ) -> None:
         location = memory.location.with_name(NAME)
         super().__init__(location, settings=Settings(), now=now, new_id=new_id)
@@ -59,7 +59,9 @@ class PendingStore(MemoryStore):
 
     def _find_accepted(self, waiting: list[Memory]) -> set[str]:
         """Return the ids of what waits that the memory ever had, forgotten since or not."""
-        return {memory.id for memory in waiting} & self._memory.known_ids() if waiting else set()
+        return (
+            {memory.id for memory in waiting} & self._memory.list_known_ids() if waiting else set()
+        )
 
     def accept(self, memory_id: str, content: str | None = None) -> Memory:
         """Move a fact to the memory under the same id, as it stands or saying something else.
@@ -72,7 +74,7 @@ class PendingStore(MemoryStore):
             # On record here first: whoever repeats this after a kill adds the same words.
             waiting = self.update(memory_id, content)
         if waiting:
-            accepted = self._added_to_memory(waiting)
+            accepted = self._add_to_memory(waiting)
             self.delete(memory_id, origin=ACCEPTED)
         else:
             # Accepted before: whoever lost that answer and asks again gets the same fact.
@@ -86,7 +88,7 @@ class PendingStore(MemoryStore):
         """Forget what waits; False when nothing of that id does."""
         return self.delete(memory_id)
 
-    def _added_to_memory(self, waiting: Memory) -> Memory | None:
+    def _add_to_memory(self, waiting: Memory) -> Memory | None:
         known = (change.source for change in self.changes(waiting.id))
         return self._memory.add(
             waiting.content,

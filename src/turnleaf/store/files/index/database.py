@@ -143,16 +143,16 @@ class Outdated(Exception):
     """The file is an index of another version, or not whole."""
 
 
-def vectors_path(path: Path) -> Path:
+def find_vectors_path(path: Path) -> Path:
     """Return where the vectors of an index are."""
     return path.with_name("vectors.db" if path.stem == "index" else f"{path.stem}-vectors.db")
 
 
 def connect(path: Path | None) -> apsw.Connection:
     """Open the index, making it where it is missing; without a path it is kept in memory."""
-    database = apsw.Connection(str(path or ":memory:"), vfs=_file_system() if path else None)
+    database = apsw.Connection(str(path or ":memory:"), vfs=_load_file_system() if path else None)
     try:
-        return _prepare(database, str(vectors_path(path)) if path else ":memory:")
+        return _prepare(database, str(find_vectors_path(path)) if path else ":memory:")
     except BaseException:
         database.close()
         raise
@@ -160,7 +160,7 @@ def connect(path: Path | None) -> apsw.Connection:
 
 def set_mark(path: Path, marked: float | None) -> None:
     """Set or take off the mark of an erasure in a copy that nobody uses yet."""
-    with closing(apsw.Connection(str(path), vfs=_file_system())) as database:
+    with closing(apsw.Connection(str(path), vfs=_load_file_system())) as database:
         database.pragma("synchronous", "OFF")
         database.execute("UPDATE totals SET erased_at = ?", (marked,))
 
@@ -253,7 +253,7 @@ def _check(database: apsw.Connection) -> None:
             raise Outdated
         # After a power cut some pages may be older than others, each with a sound checksum: only
         # a check of the whole finds that, once after each start of the machine.
-        boot = _boot()
+        boot = _read_boot_id()
         if boot and database.execute("SELECT boot FROM totals").get != boot:
             _check_whole(database)
             # What was taken in is compared with the files and the vectors once more.
@@ -294,7 +294,7 @@ def _check_whole(database: apsw.Connection) -> None:
     database.execute("INSERT INTO words(words) VALUES ('integrity-check')")
 
 
-def _boot() -> str | None:
+def _read_boot_id() -> str | None:
     """Return an id of the present boot of the machine, where the system has one."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
@@ -307,7 +307,7 @@ def _is_empty(database: apsw.Connection, schema: str) -> bool:
 
 
 @cache
-def _file_system() -> str | None:
+def _load_file_system() -> str | None:
     """Return the name of the SQLite file system that adds checksums, if there is one."""
     with _one_at_a_time:
         usual = apsw.vfs_names()[0]

@@ -22,9 +22,9 @@ from turnleaf.store.files.index.database import (
     COMPANIONS,
     Outdated,
     connect,
+    find_vectors_path,
     refuse_stranger,
     set_mark,
-    vectors_path,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class IndexFile:
             yield
 
     def give_way(self) -> None:
-        """Have those who wait for the lock take it before whoever has just let go of it."""
+        """Yield to who waits for the lock, before taking it again."""
         if not self._is_in_memory:
             atomic.give_way(self.location)
 
@@ -99,7 +99,7 @@ class IndexFile:
             if self._identities == self._find_identities():
                 file.discard(COMPANIONS)
                 if vectors:
-                    atomic.Held(vectors_path(self.location)).discard(COMPANIONS)
+                    atomic.Held(find_vectors_path(self.location)).discard(COMPANIONS)
 
     def apart(self) -> IndexFile:
         """Return another connection to the same file; what is in memory has only one."""
@@ -129,7 +129,7 @@ class IndexFile:
 
     def exists(self) -> bool:
         """Whether there is anything of an index."""
-        return self.location.exists() or vectors_path(self.location).exists()
+        return self.location.exists() or find_vectors_path(self.location).exists()
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -175,7 +175,7 @@ class IndexFile:
         if self.location.name != USUAL_NAME and not atomic.was_locked(self.location):
             refuse_stranger(self.location)
         with atomic.lock(self.location) as index:
-            for file in (index, atomic.Held(vectors_path(self.location))):
+            for file in (index, atomic.Held(find_vectors_path(self.location))):
                 if not file.path.exists():
                     file.replace(b"")  # SQLite itself would let everybody read it.
             # Before connecting, too: if that fails, `discard`
@@ -190,8 +190,8 @@ class IndexFile:
         return is_ours and (self._is_in_memory or self._identities == self._find_identities())
 
     def _find_identities(self) -> tuple[object, object]:
-        places = (self.location, vectors_path(self.location))
-        return tuple(map(atomic.identity_if_any, places))  # type: ignore[return-value]
+        places = (self.location, find_vectors_path(self.location))
+        return tuple(map(atomic.read_identity_if_any, places))  # type: ignore[return-value]
 
     def _give_up_the_file(self, error: Exception) -> None:
         if self._is_in_memory:

@@ -30,7 +30,7 @@ from turnleaf.store.files.index.database import COMPANIONS, Narrowing, make_hit,
 from turnleaf.store.files.index.file import IndexFile
 from turnleaf.store.files.index.sync import IndexSync, ignore_progress
 from turnleaf.store.files.index.vectors import find_cosines
-from turnleaf.store.files.sources import source_of
+from turnleaf.store.files.sources import find_source
 from turnleaf.store.passage_search import Asked, Floors, SearchedText, check_search, search_passages
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ class IndexedPassages:
         query = "SELECT 1 FROM words WHERE rowid = ? AND words MATCH ?"
         return bool(self._database.execute(query, (number, f"own:{write_fts_query([term])}")).get)
 
-    def typical_length(self) -> float:
+    def measure_typical_length(self) -> float:
         """Return how many terms a passage has on average, with those around it."""
-        return typical_length(self._database)
+        return measure_typical_length(self._database)
 
     def read_hits(self, numbers: Sequence[int]) -> Mapping[int, tuple[Hit, bytes]]:
         """Return passages as hits, each with its fingerprint."""
@@ -121,7 +121,7 @@ class IndexedPassages:
         return {number: (make_hit(row), row["fingerprint"]) for number, row in rows.items()}
 
 
-def typical_length(database: apsw.Connection) -> float:
+def measure_typical_length(database: apsw.Connection) -> float:
     """Return how many terms FTS5 says a passage has on average, with those around it."""
     record = database.execute("SELECT block FROM words_data WHERE id = 1").get
     count, *totals = _read_varints(bytes(record or b""))
@@ -164,12 +164,12 @@ class Index:
         weights: Weights | None = None,
         now: Callable[[], datetime] = local_now,
     ) -> None:
-        self.location = atomic.real(path)
+        self.location = atomic.resolve(path)
         if self.location.suffix != ".db":
             message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
             raise InvalidInput(message)
         self._file = IndexFile(self.location)
-        self._sync = IndexSync(self._file, [source_of(source) for source in sources], now)
+        self._sync = IndexSync(self._file, [find_source(source) for source in sources], now)
         self.use_embedder(embedder, weights or Weights())
 
     def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
@@ -217,11 +217,11 @@ class Index:
         shows come last.
         """
         check_search(limit, source, mode, reader or Reader())
-        narrowing = Narrowing(source, _checked_day(since), _checked_day(until))
+        narrowing = Narrowing(source, _check_day(since), _check_day(until))
         wanted = parse_query(query)
         if not wanted.terms:
             return []
-        vector, known = (None, None) if mode == "lexical" else self._vector(query)
+        vector, known = (None, None) if mode == "lexical" else self._embed_query(query)
         if vector:
             self._embed_few()
         asked = Asked(wanted, vector, known.unrelated if known else None, by_words=mode != "vector")
@@ -348,7 +348,7 @@ class Index:
         embedder = self._embedder
         if embedder is None or find_vector_fault():
             return False
-        known = self._run(lambda database: index_vectors.profile_of(database, embedder.name))
+        known = self._run(lambda database: index_vectors.read_profile(database, embedder.name))
         return bool((known or self._probe(embedder)).scripts)
 
     def _probe(self, embedder: Embedder) -> Profile:
@@ -369,7 +369,7 @@ class Index:
         if self._embedder is None:
             return
         name = self._embedder.name
-        texts = self._run(lambda database: index_writing.texts_of(database, batch))
+        texts = self._run(lambda database: index_writing.read_texts(database, batch))
         # Outside the lock, because a model may take minutes.
         made = iter(self._embedder.embed([one for several in texts.values() for one in several]))
         vectors = {meaning: [next(made) for _ in several] for meaning, several in texts.items()}
@@ -384,12 +384,12 @@ class Index:
 
         self._run(work)
 
-    def _vector(self, query: str) -> tuple[bytes | None, Profile | None]:
+    def _embed_query(self, query: str) -> tuple[bytes | None, Profile | None]:
         """Return the query's vector and its model, if there is what to compare it with."""
         embedder = self._embedder
         if embedder is None or time.monotonic() < self._rests_until:
             return None, None
-        known = self._file.attempt(lambda database: _useful_profile(database, embedder.name))
+        known = self._file.attempt(lambda database: _find_useful_profile(database, embedder.name))
         if known is None or not known.understands(query) or find_vector_fault():
             return None, None
         try:
@@ -414,7 +414,7 @@ class Index:
         """Whether vectors of this length are kept; the same name may have become another model."""
 
         def work(database: apsw.Connection) -> bool:
-            if index_vectors.dimension_of(database) == len(vector) // 4:
+            if index_vectors.read_dimension(database) == len(vector) // 4:
                 return True
             with self._file.lock(), database:
                 index_vectors.forget_model(database)
@@ -432,11 +432,13 @@ class Index:
         return self._file.attempt(sync_and_work)
 
 
-def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:
-    return index_vectors.profile_of(database, name) if index_vectors.has_vectors(database) else None
+def _find_useful_profile(database: apsw.Connection, name: str) -> Profile | None:
+    return (
+        index_vectors.read_profile(database, name) if index_vectors.has_vectors(database) else None
+    )
 
 
-def _checked_day(given: date | str | None) -> str | None:
+def _check_day(given: date | str | None) -> str | None:
     return None if given is None else check_date(given).isoformat()
 
 

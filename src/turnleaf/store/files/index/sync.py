@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.passages import Passage, Placed, are_close, cut_feed_message
 from turnleaf.errors import StorageError
-from turnleaf.store.ambient import local_day
+from turnleaf.store.ambient import find_local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
@@ -24,15 +24,15 @@ from turnleaf.store.files.index.database import Outdated, tidy, to_moment
 from turnleaf.store.files.index.writing import (
     Found,
     Numbered,
+    find_next_number,
+    fingerprint_meaning,
     forget,
     insert,
     make_columns,
-    meaning_of,
-    next_number,
-    signature,
+    read_signature,
     to_storable,
 )
-from turnleaf.store.files.sources import FileSource, max_bytes
+from turnleaf.store.files.sources import FileSource, find_max_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def find_feed_position(database: apsw.Connection, path: Path) -> FeedPosition | 
     return FeedPosition(row[0], row[1], Cursor(*row[2:])) if row else None
 
 
-def followed_paths(database: apsw.Connection) -> list[str]:
+def list_followed_paths(database: apsw.Connection) -> list[str]:
     """Return the databases from which messages were taken in."""
     rows: Any = database.execute("SELECT path FROM files JOIN feeds ON file = id")
     return [os.fsdecode(path) for (path,) in rows]
@@ -102,8 +102,8 @@ def take_in_messages(database: apsw.Connection, file: int, feed: Feed) -> int:
     gone = forget(database, [number for number, *_ in stood])
     if feed.gone and stood:
         index_file.note_removal(database)
-    said = [passage for one in feed.found for passage in cut_feed_message(one, local_day)]
-    first = next_number(database)
+    said = [passage for one in feed.found for passage in cut_feed_message(one, find_local_day)]
+    first = find_next_number(database)
     fresh = [Numbered(number, Placed(one)) for number, one in enumerate(said, first)]
     insert(database, file, KIND, ((one, bytes([0])) for one in fresh))
     neighbours = _Neighbours(database, file, fresh)
@@ -168,8 +168,8 @@ class _Neighbours:
             links = (
                 row.before
                 if row.message < first
-                else _number(row, rows[max(0, place - 1) : place]),
-                row.after if row.message > last else _number(row, rows[place + 1 : place + 2]),
+                else _find_number(row, rows[max(0, place - 1) : place]),
+                row.after if row.message > last else _find_number(row, rows[place + 1 : place + 2]),
             )
             if links != (row.before, row.after):
                 self._links[row.id] = links
@@ -226,7 +226,7 @@ class _Neighbours:
     def _set_meanings(self, placed: Mapping[int, Placed]) -> list[bytes]:
         gone = []
         for number in self._links:
-            meaning = meaning_of(placed[number])
+            meaning = fingerprint_meaning(placed[number])
             before = self._database.execute(
                 "SELECT meaning FROM passages WHERE id = ?", (number,)
             ).get
@@ -239,7 +239,7 @@ class _Neighbours:
         return gone
 
 
-def _number(row: _NeighbourRow, beside: Sequence[_NeighbourRow]) -> int | None:
+def _find_number(row: _NeighbourRow, beside: Sequence[_NeighbourRow]) -> int | None:
     """Return the number of what stands beside a passage, if it was said at about that time."""
     return next((other.id for other in beside if row.is_close(other)), None)
 
@@ -313,7 +313,7 @@ class IndexSync:
         with self._file.lock():
             # Another program may have taken them in meanwhile.
             known = self._read_signatures(database)
-            changed = [(source, path) for source, path in changed if _looks_new(path, known)]
+            changed = [(source, path) for source, path in changed if _is_new(path, known)]
             with database:
                 for path in gone:
                     index_writing.forget_file(database, path)
@@ -321,7 +321,7 @@ class IndexSync:
             is_told = _is_much(path for _, path in changed)
             if is_told:
                 progress(0, len(changed))
-            for done, batch in _batches(database, changed):
+            for done, batch in _read_batches(database, changed):
                 with database:
                     added += index_writing.take_in(database, batch)
                 is_told = is_told or done < len(changed)
@@ -338,7 +338,7 @@ class IndexSync:
         changed = []
         listed = {path: source for source in self._sources for path in source.paths()}
         for path, source in listed.items():
-            looks = signature(path)
+            looks = read_signature(path)
             # Without a signature it changed within the last tick, and is always read.
             if looks is not None and (known.pop(path, None) != looks or not looks):
                 changed.append((source, path))
@@ -349,7 +349,7 @@ class IndexSync:
         # SQLite counts the writes of others in the first number and our own in the second.
         state = (database, database.pragma("data_version"), database.total_changes())
         if self._seen[0] != state:
-            self._seen = state, index_writing.known_signatures(database)
+            self._seen = state, index_writing.read_known_signatures(database)
         return self._seen[1]
 
     def _follow(self, database: apsw.Connection, store: Followed) -> int:
@@ -381,7 +381,7 @@ class IndexSync:
         """Take out the messages of databases that are searched no more."""
         gone = [
             path
-            for path in followed_paths(database)
+            for path in list_followed_paths(database)
             if path not in self._followed or not _is_there(Path(path))
         ]
         if gone:
@@ -391,7 +391,7 @@ class IndexSync:
 
     def _retire_ended(self, database: apsw.Connection) -> None:
         """Find facts that ended as older ones; their file does not change when a day passes."""
-        today = local_day(self._now())
+        today = find_local_day(self._now())
         if index_writing.has_ended_facts(database, today):
             with self._file.lock(), database:
                 index_writing.set_ended_facts_older(database, today)
@@ -436,12 +436,12 @@ def _is_much(paths: Iterable[str]) -> bool:
     return sum(sizes) > MUCH_BYTES
 
 
-def _looks_new(path: str, known: Mapping[str, str]) -> bool:
-    looks = signature(path)
+def _is_new(path: str, known: Mapping[str, str]) -> bool:
+    looks = read_signature(path)
     return not looks or known.get(path) != looks
 
 
-def _batches(
+def _read_batches(
     database: apsw.Connection, changed: Iterable[tuple[FileSource, str]]
 ) -> Iterator[tuple[int, list[Found]]]:
     """Read what changed, in parts short enough to be kept in one step, with the files done."""
@@ -461,15 +461,15 @@ def _batches(
 def _read(database: apsw.Connection, source: FileSource, name: str) -> Found | None:
     """Read a file that looks changed; nothing when it holds what it held."""
     # Before the reading: what is saved during it looks new to the next search.
-    looks, path = signature(name), Path(name)
+    looks, path = read_signature(name), Path(name)
     if looks is None:
         return None
     try:
-        data = atomic.read(path, max_bytes(source, path)) or b""
+        data = atomic.read(path, find_max_bytes(source, path)) or b""
     except StorageError as error:
         # What cannot be read is not gone: what was found in it before can still be found.
         atomic.log.warning("%s; what it held before is still found", error)
         return None
     if index_writing.is_same(database, name, looks, data):
         return None
-    return Found(name, looks, atomic.version(data), *source.cut(path, data))
+    return Found(name, looks, atomic.name_version(data), *source.cut(path, data))

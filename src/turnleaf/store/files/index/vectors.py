@@ -55,7 +55,7 @@ def forget_model(database: apsw.Connection) -> None:
     database.execute("INSERT OR IGNORE INTO missing (passage) SELECT id FROM passages")
 
 
-def profile_of(database: apsw.Connection, name: str) -> Profile | None:
+def read_profile(database: apsw.Connection, name: str) -> Profile | None:
     """Return what is known of a model, if it is the one whose vectors are kept."""
     row: Any = database.execute(
         "SELECT scripts, mean, deviation FROM model WHERE name = ?", (name,)
@@ -63,7 +63,7 @@ def profile_of(database: apsw.Connection, name: str) -> Profile | None:
     return Profile(tuple(row[0].split()), Unrelated(*row[1:])) if row else None
 
 
-def dimension_of(database: apsw.Connection) -> int:
+def read_dimension(database: apsw.Connection) -> int:
     """Return how many numbers a vector has, 0 while there is no model."""
     return int(database.execute("SELECT dimension FROM model").get or 0)
 
@@ -135,11 +135,11 @@ def store(database: apsw.Connection, name: str, vectors: Mapping[bytes, Sequence
 
     A model under the same name whose vectors have another length is another one.
     """
-    if not profile_of(database, name):
+    if not read_profile(database, name):
         return
-    size = _record_bytes(database)
+    size = _count_record_bytes(database)
     if any(
-        len(one) != 4 * dimension_of(database) for several in vectors.values() for one in several
+        len(one) != 4 * read_dimension(database) for several in vectors.values() for one in several
     ):
         forget_model(database)
         return
@@ -159,7 +159,7 @@ def store(database: apsw.Connection, name: str, vectors: Mapping[bytes, Sequence
 def erase(database: apsw.Connection, meanings: Iterable[bytes]) -> None:
     """Overwrite the vectors of some meanings."""
     # A block has the vectors of other texts as well, so its row cannot be deleted.
-    nothing = bytes(_record_bytes(database))
+    nothing = bytes(_count_record_bytes(database))
     for meaning in meanings:
         rows: Any = database.execute("SELECT slot FROM slots WHERE meaning = ?", (meaning,))
         for (slot,) in rows.fetchall():
@@ -200,8 +200,8 @@ def rewrite_slots(database: apsw.Connection) -> None:
     )
 
 
-def _record_bytes(database: apsw.Connection) -> int:
-    return dimension_of(database) + SCALE_BYTES
+def _count_record_bytes(database: apsw.Connection) -> int:
+    return read_dimension(database) + SCALE_BYTES
 
 
 def _take_slot(database: apsw.Connection, record_bytes: int) -> int:
@@ -250,7 +250,7 @@ def find_cosines(
         return Near({}, {}, Unrelated(0.0, 0.0), 0)
     slots = _find_nearest(database, similar, narrowing)
     others = [number for number in found if number not in slots]
-    _add(slots, _slots_of(database, others), similar)
+    _add(slots, _find_slots(database, others), similar)
     cosines = {number: float(similar[slot]) for number, slot in slots.items()}
     held = similar[similar > _EMPTY]
     # The last digits depend on the order in which the vectors were made.
@@ -265,7 +265,7 @@ def _compare(database: apsw.Connection, vector: bytes) -> Cosines | None:
     index that was made anew gives the same answers to the last digit.
     """
     numpy = import_module("numpy")
-    dimension = dimension_of(database)
+    dimension = read_dimension(database)
     if not dimension or len(vector) != 4 * dimension:
         return None
     numbers = numpy.frombuffer(vector, "<f4").astype("f8")
@@ -334,7 +334,7 @@ def _add(best: dict[int, int], rows: Iterable[tuple[int, int]], similar: Cosines
             best[number] = slot
 
 
-def _slots_of(database: apsw.Connection, numbers: Sequence[int]) -> Iterable[tuple[int, int]]:
+def _find_slots(database: apsw.Connection, numbers: Sequence[int]) -> Iterable[tuple[int, int]]:
     rows: Any = database.execute(
         "SELECT passages.id, slot FROM passages JOIN slots USING (meaning) "
         "WHERE passages.id IN (SELECT value FROM json_each(?))",

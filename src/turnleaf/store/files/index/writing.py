@@ -67,7 +67,7 @@ class Numbered(NamedTuple):
     after: int | None = None
 
 
-def signature(path: str) -> str | None:
+def read_signature(path: str) -> str | None:
     """Return a file's signature without reading it; empty if it changed just now, None if missing.
 
     Two changes within one tick of the file system's clock would look the same.
@@ -85,7 +85,7 @@ def signature(path: str) -> str | None:
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def known_signatures(database: apsw.Connection) -> dict[str, str]:
+def read_known_signatures(database: apsw.Connection) -> dict[str, str]:
     """Return the files that were taken in, as they looked then."""
     rows: Any = database.execute(
         # Of a database in WAL mode the file's time says nothing; its feed does.
@@ -100,7 +100,7 @@ def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> boo
         database.execute(
             # Saved without a change: the next search need not read it.
             "UPDATE files SET signature = ? WHERE path = ? AND version = ? RETURNING id",
-            (seen, os.fsencode(path), atomic.version(data)),
+            (seen, os.fsencode(path), atomic.name_version(data)),
         ).get
     )
 
@@ -128,13 +128,13 @@ def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list
         (os.fsencode(found.path), found.signature, found.version),
     ).get
     stood = _read_standing(database, file)
-    unused = next_number(database)
+    unused = find_next_number(database)
     numbers: dict[int, int] = {}
     stands: dict[int, tuple[Any, ...]] = {}
     shapes: dict[int, bytes] = {}
     placed = find_neighbours(found.passages)
     for one in placed:
-        shape = shape_of(one)
+        shape = fingerprint_shape(one)
         same = stood.get(shape)
         number, *row = same.pop() if same else (unused,)
         unused += not same and not row
@@ -151,7 +151,10 @@ def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list
         )
         for one in placed
     ]
-    _move(database, [one for one in numbered if stands.get(one.number, _place(one)) != _place(one)])
+    _move(
+        database,
+        [one for one in numbered if stands.get(one.number, _to_place(one)) != _to_place(one)],
+    )
     fresh = [one for one in numbered if one.number not in stands]
     insert(database, file, found.kind, ((one, shapes[one.number]) for one in fresh))
     return fresh
@@ -170,7 +173,7 @@ def _read_standing(database: apsw.Connection, file: int) -> dict[bytes, list[tup
     return stood
 
 
-def _place(one: Numbered) -> tuple[Any, ...]:
+def _to_place(one: Numbered) -> tuple[Any, ...]:
     """Return what may change of a passage without its being another."""
     said = one.placed.passage
     moment = said.time and to_milliseconds(said.time)
@@ -182,7 +185,7 @@ def _move(database: apsw.Connection, moved: Iterable[Numbered]) -> None:
     database.executemany(
         "UPDATE passages SET line = ?, before = ?, after = ?, message = ?, parent = ?, ref = ?, "
         "time = ? WHERE id = ?",
-        ((*_place(one), one.number) for one in moved),
+        ((*_to_place(one), one.number) for one in moved),
     )
 
 
@@ -206,7 +209,7 @@ def forget_file(database: apsw.Connection, path: str) -> None:
     index_vectors.erase_unused(database, gone)
 
 
-def shape_of(one: Placed) -> bytes:
+def fingerprint_shape(one: Placed) -> bytes:
     """Return a fingerprint of all that is indexed of a passage; its line may change without it.
 
     A message in a file is numbered by its place, which changes when older ones go.
@@ -221,7 +224,7 @@ def shape_of(one: Placed) -> bytes:
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def next_number(database: apsw.Connection) -> int:
+def find_next_number(database: apsw.Connection) -> int:
     """Return the number of the next passage."""
     return 1 + int(database.execute("SELECT max(id) FROM passages").get or 0)
 
@@ -230,19 +233,19 @@ def insert(
     database: apsw.Connection, file: int, kind: str, fresh: Iterable[tuple[Numbered, bytes]]
 ) -> None:
     """Keep passages, each with its shape; they may have no vector yet."""
-    rows = [_row(database, file, kind, one, shape) for one, shape in fresh]
+    rows = [_make_row(database, file, kind, one, shape) for one, shape in fresh]
     database.executemany(INSERT, rows)
     database.executemany("INSERT INTO missing (passage) VALUES (?)", ((row[0],) for row in rows))
     _count(database, len(rows))
 
 
-def _row(
+def _make_row(
     database: apsw.Connection, file: int, kind: str, one: Numbered, shape: bytes
 ) -> tuple[Any, ...]:
     said = one.placed.passage
     texts = (said.heading, said.date, said.conversation, said.speaker, said.id)
     return (
-        one.number, file, kind, shape, said.fingerprint, meaning_of(one.placed),
+        one.number, file, kind, shape, said.fingerprint, fingerprint_meaning(one.placed),
         to_storable(said.text), said.line, one.before, one.after,
         *(part and to_storable(part) for part in texts),
         said.message, said.parent, said.part, said.earlier, said.later,
@@ -290,10 +293,10 @@ def to_storable(text: str) -> str:
 # What is embedded.
 
 
-def meaning_of(one: Placed) -> bytes:
+def fingerprint_meaning(one: Placed) -> bytes:
     """Fingerprint what is embedded: the passage, its pieces, or its neighbours as well."""
     said = one.passage
-    before, after = _other_messages(one)
+    before, after = _find_other_messages(one)
     if not before and not after and not said.name and len(said.text) <= SHORT_CHARS:
         return said.fingerprint
     texts = (side.spoken_text if side else "" for side in (said, before, after))
@@ -301,13 +304,13 @@ def meaning_of(one: Placed) -> bytes:
     return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
 
-def texts_of(database: apsw.Connection, meanings: Iterable[bytes]) -> dict[bytes, list[str]]:
+def read_texts(database: apsw.Connection, meanings: Iterable[bytes]) -> dict[bytes, list[str]]:
     """Return what is to be embedded for those meanings that still stand somewhere."""
-    found = {meaning: _texts(database, meaning) for meaning in meanings}
+    found = {meaning: _read_texts(database, meaning) for meaning in meanings}
     return {meaning: texts for meaning, texts in found.items() if texts}
 
 
-def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
+def _read_texts(database: apsw.Connection, meaning: bytes) -> list[str]:
     row: Any = database.execute(
         "SELECT text, speaker, message, before, after FROM passages WHERE meaning = ?", (meaning,)
     ).fetchone()
@@ -320,7 +323,7 @@ def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
 
 def choose_texts_to_embed(one: Placed) -> list[str]:
     """Return what stands for a passage in its place."""
-    sides = (side.spoken_text if side else "" for side in _other_messages(one))
+    sides = (side.spoken_text if side else "" for side in _find_other_messages(one))
     return list_texts_to_embed(one.passage.spoken_text, *sides)
 
 
@@ -331,7 +334,7 @@ def _recall_passage(database: apsw.Connection, number: int | None) -> Passage | 
     return Passage(row[0], 0, speaker=row[1], message=row[2]) if row else None
 
 
-def _other_messages(one: Placed) -> list[Passage | None]:
+def _find_other_messages(one: Placed) -> list[Passage | None]:
     """Return the neighbours of a passage, without parts of the message that it is a part of.
 
     Beside each other, all parts of a long message would mean nearly the same.
