@@ -211,7 +211,7 @@ def test_an_address_is_not_taken_for_a_folder(
     monkeypatch.setenv("TURNLEAF_DATA_DIR", "" if is_option else address)
     result = cli(*(("--data-dir", address) if is_option else ()), *command)
     assert result.code == 2
-    assert "cannot keep anything at a redis:// address; pass a folder" in result.err
+    assert "cannot store data at a redis:// address; use a folder" in result.err
     assert "secret" not in result.err
     assert list(tmp_path.iterdir()) == []
 

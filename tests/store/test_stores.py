@@ -68,7 +68,7 @@ def test_the_environment_names_a_space(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("scheme", ["mysql", "redis"])
 def test_an_address_without_a_backend_is_refused_and_its_password_not_told(scheme: str) -> None:
-    with pytest.raises(InvalidInput, match=f"a {scheme}:// address; pass a folder") as refused:
+    with pytest.raises(InvalidInput, match=f"a {scheme}:// address; use a folder") as refused:
         Stores.open(f"{scheme}://me:secret@host/memory")
     assert "secret" not in str(refused.value)
 

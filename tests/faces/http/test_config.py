@@ -60,7 +60,7 @@ def test_a_setting_is_described(visitor: httpx2.Client) -> None:
         "from": "default",
         "locked": False,
         "variable": "MEMORY_AUTO_EXTRACT",
-        "meaning": "whether facts are learned from conversations without being asked",
+        "meaning": "whether facts are learned from conversations automatically",
         "kind": "switch",
         "least": None,
         "remote": True,

@@ -58,7 +58,7 @@ COMMANDS = {
         "doctor": ("installation", "doctor", "Check the installation and report problems."),
         "config": ("installation", "config", "Show or change settings."),
         "link": ("models", "link", "Print a link that lets a browser set models and keys."),
-        "token": ("tokens", "token", "Make, list or revoke tokens of a server."),
+        "token": ("tokens", "token", "Create, list or revoke a server's access tokens."),
         "space": ("tokens", "space", "Show or set how much a space may use."),
         "reindex": ("search", "reindex", "Rebuild the search index."),
         "eval": ("search", "evaluate", "Measure search quality on a file of questions."),

@@ -203,12 +203,12 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     schema = load_database("schema")
     made = schema.migrate(where, role=role, dry_run=dry_run)
     if not made:
-        say(localize("the tables are those of this version"))
+        say(localize("the tables are up to date"))
     elif dry_run:
         say(schema.write_script(made, role))
     else:
         for one in made:
-            say(localize(f"made version {one.version} of the tables"))
+            say(localize(f"updated the tables to version {one.version}"))
 
 
 @db.command()
@@ -242,7 +242,9 @@ def _find_database(workspace: Workspace, address: str | None) -> str:
     check_argument(address)
     where = find_folder(address).address if address else workspace.folder.address
     if where is None:
-        message = "this needs the address of a database, such as postgresql://OWNER@HOST/DATABASE"
+        message = (
+            "this command needs the address of a database, such as postgresql://OWNER@HOST/DATABASE"
+        )
         raise InvalidInput(message)
     return where
 
@@ -254,11 +256,14 @@ def _find_database(workspace: Workspace, address: str | None) -> str:
 def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
     """Erase the space NAME with all that is in it; it cannot be undone.
 
-    Its tokens are revoked, and its limits are gone.
+    This also revokes its tokens and removes its limits.
     """
     folder = find_folder(workspace.data_dir, name)
     if folder.address is None:
-        message = "this erases a space of a database; delete the folder of a space yourself"
+        message = (
+            "this command only erases spaces in a database; for a space in a data folder, delete "
+            "its folder"
+        )
         raise InvalidInput(message)
     if not yes:
         confirm(f"Erase all of {name}? This cannot be undone.", "use --yes to erase the space")

@@ -335,7 +335,7 @@ async def _find_caller(scope: Scope, access: Access, wrong: WrongTokens) -> Call
     except TurnleafError as error:
         # Nobody is let in where it cannot be known who it is.
         log_failure(error)
-        detail = "the tokens of this server cannot be read now; try again in a moment"
+        detail = "the tokens of this server cannot be read at the moment; try again shortly"
         raise Refused(
             HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "5"}, code="storage"
         ) from None
