@@ -380,8 +380,7 @@ def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: b
 def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> None:
     """List the conversations whose title or messages contain TEXT.
 
-    Only exactly these words are found; turnleaf search also finds similar ones, and shows
-    passages.
+    Only exact matches are found; turnleaf search also finds similar wording, and shows passages.
     """
     text = " ".join(words)
     with closing(workspace.conversations) as store:

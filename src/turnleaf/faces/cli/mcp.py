@@ -160,7 +160,9 @@ CLIENTS = {
 
 
 @click.group(invoke_without_command=True)
-@click.option("--conversation", metavar="KEY", type=TEXT, help="Conversation to serve.")
+@click.option(
+    "--conversation", metavar="KEY", type=TEXT, help=("Conversation that the client works in.")
+)
 @click.option(
     "--saved", metavar="ID", multiple=True, type=TEXT, help="ID of a fact saved in this turn."
 )

@@ -92,7 +92,7 @@ ORIGINS = {
 
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
-@click.option("-c", "--category", type=TEXT, help="Put it under this heading.")
+@click.option("-c", "--category", type=TEXT, help="Category of the fact.")
 @as_json
 @pass_workspace
 def remember(
@@ -121,8 +121,10 @@ def remember(
 
 
 @click.command()
-@click.option("-c", "--category", type=TEXT, help="Only facts under this heading.")
-@click.option("--older", is_flag=True, help="List older facts, which are in no prompt.")
+@click.option("-c", "--category", type=TEXT, help="Only facts of this category.")
+@click.option(
+    "--older", is_flag=True, help=("List the older facts, which are not put into prompts.")
+)
 @as_json
 @pass_workspace
 def memories(workspace: Workspace, category: str | None, *, older: bool, as_json: bool) -> None:
@@ -151,11 +153,11 @@ def edit(
 ) -> None:
     """Change the fact with this ID to TEXT; - reads standard input.
 
-    Without TEXT it opens in your editor ($VISUAL or $EDITOR). If somebody else changes the fact
-    meanwhile, nothing is overwritten and your text is saved to a file.
+    Without TEXT, the fact opens in your editor ($VISUAL or $EDITOR). If the fact is changed
+    elsewhere meanwhile, nothing is overwritten and your text is saved to a file.
 
-    Without ID the whole memory opens, also that of a database. What others change meanwhile is
-    merged with what you save.
+    Without ID, the whole memory opens, even one in a database. Changes made elsewhere meanwhile are
+    merged with yours.
     """
     if memory_id is None:
         _edit_all(workspace, as_json=as_json)
@@ -178,7 +180,7 @@ def edit(
 @as_json
 @pass_workspace
 def pin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
-    """Keep the fact with this ID in every prompt, also where there is no room for all facts."""
+    """Keep the fact with this ID in every prompt, even when not all facts fit."""
     _set_pin(workspace, memory_id, pinned=True, as_json=as_json)
 
 
@@ -187,7 +189,7 @@ def pin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def unpin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
-    """Treat the pinned fact with this ID as any other again."""
+    """Unpin the fact with this ID."""
     _set_pin(workspace, memory_id, pinned=False, as_json=as_json)
 
 
@@ -275,8 +277,8 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
     """Show where the fact with this ID came from, and every change to it.
 
     The beginning of the ID, or some text of the fact, is enough. Forgotten facts are found by ID.
-    With the key of a conversation, such as cli:session-1, it shows what went into the prompt of
-    each answer.
+    With the key of a conversation, such as cli:session-1, the command shows what went into the
+    prompt of each answer.
     """
     found_id = _find_subject(workspace, memory_id)
     answers = _list_answers(workspace, found_id) if ":" in found_id else []
@@ -296,13 +298,14 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--skip", is_flag=True, help="Skip facts that were changed since.")
+@click.option("--skip", is_flag=True, help="Skip facts that were changed again since then.")
 @as_json
 @pass_workspace
 def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
-    """Undo the last change to the memory that was not undone yet.
+    """Undo the latest change to the memory that has not been undone yet.
 
-    A fact that was changed since is left alone; --skip undoes the change before.
+    A fact that was changed again since then is not restored; --skip undoes the change before
+    instead.
     """
     try:
         undone = workspace.memory.undo(skip=skip)

@@ -43,7 +43,8 @@ name_argument = click.argument("name", metavar="NAME", type=TEXT)
 def keys() -> None:
     """Set, list and remove the keys of model providers.
 
-    Keys are kept in a file of yours outside the data folder. No command shows one.
+    Keys are stored outside the data folder, in a file that only you can read. No command shows a
+    key.
 
     \b
     turnleaf keys set openai
@@ -54,15 +55,18 @@ def keys() -> None:
 @keys.command("set", context_settings={"allow_extra_args": True})
 @name_argument
 @click.option(
-    "--from-command", metavar="COMMAND", type=TEXT, help="Store a command that prints the key."
+    "--from-command",
+    metavar="COMMAND",
+    type=TEXT,
+    help=("Store a command that prints the key instead."),
 )
-@click.option("--url", metavar="URL", type=TEXT, help="Send it to this address only.")
+@click.option("--url", metavar="URL", type=TEXT, help="Send the key only to this address.")
 @pass_workspace
 def set_key(workspace: Workspace, name: str, from_command: str | None, url: str | None) -> None:
     """Store the key of the provider NAME.
 
-    It is read from a prompt or from standard input, and sent to the provider's address and to no
-    other. An environment variable such as OPENAI_API_KEY overrides it.
+    The key is read from a prompt or from standard input, and is sent only to the provider's
+    address. An environment variable such as OPENAI_API_KEY overrides it.
     """
     # Click would repeat what is too much, and that is most likely the key.
     if click.get_current_context().args:
@@ -98,7 +102,7 @@ def read_key(provider: ModelProvider) -> str:
 @as_json
 @pass_workspace
 def list_keys(workspace: Workspace, *, as_json: bool) -> None:
-    """List which providers have a key, and where it is sent."""
+    """List the providers that have a key, and where each key is sent."""
     rows = [row for one in PROVIDERS.values() if (row := _describe(one, workspace.settings))]
     if as_json:
         say_json([dict(zip(("provider", "from", "address"), row, strict=True)) for row in rows])
@@ -143,10 +147,11 @@ def get_provider(name: str) -> ModelProvider:
 @as_json
 @pass_workspace
 def link(workspace: Workspace, *, as_json: bool) -> None:
-    """Print a link that makes a browser the operator's.
+    """Print a link that gives a browser the operator's rights.
 
-    Only there can models, addresses and keys be set in the page. The link works once, for 15
-    minutes, with the server that was started last on this data folder; an older link ends.
+    Only a browser with these rights can set models, addresses and keys in the page. The link works
+    once, within 15 minutes, with the server that was started last on this data folder. Older links
+    stop working.
     """
     url = make_link(workspace.folder.operator_link)
     say_result({"link": url, "seconds": LIFE_SECONDS}, url, as_json=as_json)
@@ -173,9 +178,10 @@ TRIAL_SECONDS = 60.0
 @as_json
 @pass_workspace
 def models(workspace: Workspace, provider: str | None, *, as_json: bool) -> None:
-    """Show which models there are, or list those of PROVIDER.
+    """List the available models, or those of PROVIDER.
 
-    Without PROVIDER only this machine is looked at. With it, the provider is asked, with its key.
+    Without PROVIDER, only servers on this computer are asked. With PROVIDER, that provider is
+    asked, using its key.
 
     \b
     turnleaf models
@@ -229,7 +235,7 @@ def _name_models(found: FoundModels) -> list[str]:
 @pass_workspace
 @click.pass_context
 def setup(ctx: click.Context, workspace: Workspace) -> None:
-    """Choose a model: shows what was found, asks for a key if one is needed, and tests it."""
+    """Choose a model from those that were found, enter its key if it needs one, and test it."""
     if not is_attended():
         raise InvalidInput(NOT_A_TERMINAL)
     settings = workspace.settings

@@ -31,7 +31,12 @@ ANSWERS = {"accept", "edit", "reject", "skip", "quit"}
     "--accept", multiple=True, metavar="ID", type=TEXT, help="Accept this fact (repeatable)."
 )
 @click.option(
-    "--edit", nargs=2, multiple=True, metavar="ID TEXT", type=TEXT, help="Accept it with this text."
+    "--edit",
+    nargs=2,
+    multiple=True,
+    metavar="ID TEXT",
+    type=TEXT,
+    help=("Accept this fact with TEXT instead."),
 )
 @click.option(
     "--reject", multiple=True, metavar="ID", type=TEXT, help="Reject this fact (repeatable)."

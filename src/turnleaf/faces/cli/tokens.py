@@ -72,7 +72,7 @@ def add(
     operator: bool,
     as_json: bool,
 ) -> None:
-    """Create a token and print it. It is shown only once.
+    """Create a token and print it; it is shown only once.
 
     A space without limits gets the default ones; turnleaf space limit shows them. Once there is a
     token, the server accepts no request without one, not even from this computer.

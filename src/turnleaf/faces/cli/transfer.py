@@ -81,16 +81,16 @@ _HEADINGS = {False: ("copied", "removed"), True: ("to copy", "to remove")}
 @click.command()
 @click.argument("source", metavar="FROM", type=TEXT)
 @click.argument("target", metavar="TO", type=TEXT)
-@click.option("--space", metavar="NAME", type=TEXT, help="Copy this space only, not all of them.")
+@click.option("--space", metavar="NAME", type=TEXT, help="Copy only this space.")
 @click.option("--dry-run", is_flag=True, help="Report what would be copied; change nothing.")
 @as_json
 def copy(source: str, target: str, space: str | None, *, dry_run: bool, as_json: bool) -> None:
     """Copy all conversations, facts and settings FROM one place TO another.
 
-    A place is a data folder or the postgresql:// address of a database. TO is empty, or what an
-    earlier run of the same command left: run it again when it was cut off, or to bring a copy up to
-    date that nobody has used yet. FROM may be in use; what is written there meanwhile is copied,
-    too. At the end both are compared. Keys and tokens are not copied.
+    A place is a data folder or the postgresql:// address of a database. TO must be empty, or the
+    result of an earlier run of the same command: repeat the command after an interruption, or to
+    update a copy that has not been used yet. FROM may stay in use; changes made there meanwhile are
+    copied, too. At the end, both places are compared. Keys and tokens are not copied.
     """
     if not Stores.open(source, space="default").find_place().exists:
         message = f"there is no data folder {source}; name the place to copy from"
@@ -305,21 +305,23 @@ format_option = click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="Format, if the name of FILE does not show it.",
+    help="Format, if the name of FILE does not tell.",
 )
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @format_option
-@click.option("--older", is_flag=True, help="Add them to the older facts, which are in no prompt.")
+@click.option(
+    "--older", is_flag=True, help=("Add them to the older facts, which are not put into prompts.")
+)
 @click.option("--dry-run", is_flag=True, help="Report what would be imported; change nothing.")
 @click.option(
     "--learn-with-model",
     is_flag=True,
-    help="Then have the model look for facts in imported conversations; it asks first.",
+    help="Also extract facts from imported conversations with the model; you are asked first.",
 )
-@click.option("--max-calls", type=click.IntRange(min=1), help="Ask the model so often at most.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum number of model calls.")
 @yes
 @as_json
 @pass_workspace
@@ -339,11 +341,12 @@ def import_(  # noqa: PLR0913 - one for each option
 
     FILE is a file, a folder or a .zip of ChatGPT, Claude, Gemini, Claude Code, Codex, the MCP
     memory server, an Obsidian vault, or facts that turnleaf export wrote; - reads facts from
-    standard input. Running it again imports only what is new. Facts that are found in
-    conversations wait in turnleaf review.
+    standard input. Running the command again imports only what is new. Facts that are found in
+    conversations are pending review; see turnleaf review.
 
-    --learn-with-model has the model read imported conversations that it has not read yet. It
-    first says how many calls and tokens that takes; Ctrl-C stops it, and what was found stays.
+    With --learn-with-model, the model also reads imported conversations that it has not read yet.
+    You are first told how many calls and tokens that takes; Ctrl-C stops it and keeps the facts
+    found so far.
     """
     path = Path(file)
     # What can be read only once is a list of facts.
@@ -474,8 +477,8 @@ def export(
 
     turnleaf import reads both, with all IDs, times, categories and origins.
 
-    With --watch it runs until Ctrl-C and writes every change to FOLDER, one way: edits there are
-    not read.
+    With --watch, the command runs until Ctrl-C and writes every change to FOLDER. Edits in FOLDER
+    are not read.
     """
     if watch is not None:
         if file or form or older:
@@ -566,8 +569,8 @@ def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> No
 def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> None:
     """Restore the backup in FILE.
 
-    The backup is checked first, and the present data folder is backed up beside itself. Then
-    the files of the backup replace it, and files of turnleaf that are not in it are removed.
+    The backup is checked first, and the current data folder is backed up next to itself. Then the
+    files of the backup replace it, and files of Turnleaf that are not in the backup are removed.
     """
     _refuse_database(workspace)
     folder = workspace.folder.path

@@ -342,7 +342,9 @@ class Undo(Body):
     """The change to undo; by default the newest, or the newest that can be undone."""
 
     change: StrictInt | None = Field(default=None, ge=1)
-    skip: StrictBool = Field(default=False, description="Skip facts that were changed since.")
+    skip: StrictBool = Field(
+        default=False, description=("Skip facts that were changed again since then.")
+    )
 
 
 class Undone(JsonModel):

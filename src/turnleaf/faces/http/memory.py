@@ -189,7 +189,7 @@ def search(
     q: Annotated[str, Query(min_length=1, examples=["living room lamp", "客廳的燈"])],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 10,
     source: Annotated[Literal["memory", "older", "daily", "conversations"] | None, Query()] = None,
-    since: Annotated[Day | None, Query(description="Only results from that day on.")] = None,
+    since: Annotated[Day | None, Query(description="Only results from this day on.")] = None,
     until: Annotated[Day | None, Query(description="Only results up to that day.")] = None,
     explain: Annotated[bool, Query(description="Include the parts of each score.")] = False,
 ) -> Results:
