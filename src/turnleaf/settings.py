@@ -468,9 +468,9 @@ def data_folder(
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
     # Many projects have a folder of this name for something else.
     elif _is_ours(here):
-        chosen, why = here, "there is a folder named data here"
+        chosen, why = here, "the current folder contains a folder named data"
     else:
-        chosen, why = user, "it is the user's data folder"
+        chosen, why = user, "this is your default data folder"
     chosen = _expand_home(chosen).absolute()
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
@@ -542,12 +542,12 @@ def in_space(folder: DataFolder, space: str | None) -> DataFolder:
     if space is None or space == folder.space:
         return folder
     if folder.root is not None:
-        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
+        message = f"a space cannot contain spaces; open {space!r} in {folder.root}"
         raise InvalidInput(message)
     if not is_space_name(space):
         message = (
-            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
+            f"{space!r} cannot be the name of a space: use lower-case letters, digits, - and "
+            "_, at most 64 characters, beginning with a letter or digit"
         )
         raise InvalidInput(message)
     return folder.of_space(space)
@@ -627,7 +627,7 @@ def _expand_home(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
-        message = f"nobody's home folder is meant by {str(path)!r}; write the whole path"
+        message = f"{str(path)!r} does not stand for a home folder; write the full path"
         raise SettingsError(message) from error
 
 
@@ -668,6 +668,6 @@ def _read_config(path: Path) -> dict[str, Any]:
         message = f"{path} is not valid JSON ({error}); correct it or remove it"
         raise SettingsError(message) from error
     if not isinstance(config, dict):
-        message = f"{path} must hold one JSON object of settings; correct it or remove it"
+        message = f"{path} must contain one JSON object with settings; correct it or remove it"
         raise SettingsError(message)
     return config

@@ -222,8 +222,8 @@ def _find_end(ends: date | None, now: datetime) -> datetime | None:
 def _check_space(space: str | None) -> str | None:
     if space is not None and not is_space_name(space):
         message = (
-            f"{space!r:.80} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
+            f"{space!r:.80} cannot be the name of a space: use lower-case letters, digits, - "
+            "and _, at most 64 characters, beginning with a letter or digit"
         )
         raise InvalidInput(message)
     return space

@@ -272,7 +272,7 @@ def test_only_the_lines_of_a_whole_text_go_back_among_later_ones(before: str, wr
 
 
 def test_lines_that_were_changed_again_do_not_go_back() -> None:
-    with pytest.raises(Conflict, match="was changed since at the same lines"):
+    with pytest.raises(Conflict, match="the same lines were changed later"):
         after_another("a\nb\n", "a\nB\n", lambda draft: draft.put("a\nBB\n", MOMENT))
 
 

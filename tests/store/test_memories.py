@@ -361,7 +361,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: MemoryFile) -> No
         lambda: store.delete(memory.id),
         store.undo,
     ):
-        with pytest.raises(StorageError, match="is gone since it was opened"):
+        with pytest.raises(StorageError, match="has been removed since it was opened"):
             attempt()
     assert not place.path.exists()
     place.edit(kept)
@@ -428,7 +428,7 @@ def test_a_name_that_does_not_tell_the_format_is_refused(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("url", ["postgresql://me@host/db", "sqlite:///x.db", "https://x/y.md"])
 def test_an_address_is_refused(url: str) -> None:
-    with pytest.raises(InvalidInput, match=r"pass a path ending in \.json or \.md"):
+    with pytest.raises(InvalidInput, match=r"use a path ending in \.json or \.md"):
         MemoryStore(url)
 
 

@@ -56,7 +56,7 @@ def test_spaces_share_the_settings_and_no_location_that_is_set(tmp_path: Path) -
 def test_a_space_has_no_spaces(tmp_path: Path) -> None:
     anna = in_space(DataFolder(tmp_path, "a test"), "anna")
     assert in_space(anna, None) == in_space(anna, "anna") == anna
-    with pytest.raises(InvalidInput, match="no spaces of its own"):
+    with pytest.raises(InvalidInput, match="a space cannot contain spaces"):
         in_space(anna, "bob")
 
 

@@ -161,7 +161,7 @@ def checked_key(key: str | None, variable: str) -> str | None:
     """Refuse a key that no header can hold, before an error of a library shows it."""
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
-            f"{variable} has a character that no key has, such as a line break; copy it anew"
+            f"{variable} contains a character that no key has, such as a line break; copy it again"
         )
     return key
 

@@ -176,7 +176,7 @@ def test_what_joins_two_english_sentences_stays_as_it_is() -> None:
 
 
 def test_a_sentence_that_begins_with_words_is_not_the_beginning_of_another() -> None:
-    error = "'x.txt' does not say how to keep memories; use a name ending in .json or .md"
+    error = "'x.txt' does not tell the format of the memories; use a name ending in .json or .md"
     assert translate(f"the memory's location cannot be used: {error}", "zh") == (
         "無法使用記憶的位置：從「x.txt」看不出記憶的存放格式；請以 .json 或 .md 結尾"
     )

@@ -7,11 +7,11 @@ const phrases: Phrase[] = [
   ],
   [/^(\S+) cannot answer: (the program .*); run .*$/s, "$1 cannot answer: $2; choose another model in Settings"],
   [
-    /^none \((?:install|pip install)\b.*\)/s,
+    /^none \((?:run|update|pip install)\b.*\)/s,
     "none (whoever runs this server can install one, or enter its address in Settings)",
   ],
-  [/^by words alone \(.*\)/s, "by words alone (searching by meaning is not installed)"],
-  [/^estimate \(install\b.*\)/s, "estimate (exact counts are not installed)"],
+  [/^by words only \(.*\)/s, "by words only (searching by meaning is not installed)"],
+  [/^estimated \((?:run|update)\b.*\)/s, "estimated (exact counts are not installed)"],
   [/(messages?(?:, oldest \S+)?), [\d,]+ bytes$/, "$1"],
   [/\(EMBEDDINGS is off\)/, "(turned off in Settings)"],
   [

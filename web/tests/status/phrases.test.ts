@@ -34,7 +34,7 @@ describe("what the server says of itself", () => {
       "3 段對話，6 則訊息，最早的是 2026-11-17",
     ],
     ["bge-m3 at http://localhost/v1", "bge-m3 at http://localhost/v1", "bge-m3，網址 http://localhost/v1"],
-    ["by rules; nothing yet", "by rules; nothing yet", "規則；尚未學到什麼"],
+    ["by rules; nothing learned yet", "by rules; nothing learned yet", "規則；尚未學到什麼"],
     [
       "there is a second data folder at /a/b, which is not used; --data-dir or TURNLEAF_DATA_DIR chooses between them",
       "there is a second data folder at /a/b, which is not used; whoever runs this server can switch to it",

@@ -62,7 +62,8 @@ LONG_WAIT_SECONDS = 8
 """After so long without a word it is said what the model does."""
 LOCAL_FLAGS = 3
 NO_MODEL = (
-    "No model is set up, so answers only quote what is remembered. To choose one: turnleaf setup"
+    "No model is set up, so answers only quote what is remembered. To choose a model, run: "
+    "turnleaf setup"
 )
 
 # What rich would join, or leave out.
@@ -127,7 +128,7 @@ def ask(  # noqa: PLR0913 - the options of a command
     turnleaf ask --model ollama:qwen3 --new 你好
     """  # noqa: D301 - click reads the character, not its name
     if sum((resume is not None, conversation is not None, new or no_memory)) > 1:
-        message = "use only one of --resume, --conversation, and --new or --no-memory"
+        message = "use only one of --resume, --conversation, --new and --no-memory"
         raise InvalidInput(message)
     documents = [_read_document(file) for file in files]
     if words and list(words) != ["-"] and "-" not in files:

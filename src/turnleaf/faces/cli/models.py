@@ -71,7 +71,8 @@ def set_key(workspace: Workspace, name: str, from_command: str | None, url: str 
     # Click would repeat what is too much, and that is most likely the key.
     if click.get_current_context().args:
         raise InvalidInput(
-            f"others can see an argument; run turnleaf keys set {name} and paste the key"
+            f"other users can see the arguments of a command; run turnleaf keys set {name} "
+            "without the key, then paste it"
         )
     provider, settings = get_provider(name), workspace.settings
     place = url or find_url(provider, settings)
@@ -131,7 +132,9 @@ def forget_key(name: str, *, as_json: bool) -> None:
     """Remove the stored key of the provider NAME."""
     provider = get_provider(name)
     if not remove_key(provider.name):
-        raise NotFound(f"no key for {provider.name} is stored")
+        raise NotFound(
+            f"no key is stored for {provider.name}; list the keys with turnleaf keys list"
+        )
     removed = f"The key for {provider.label} was removed."
     say_result({"removed": provider.name}, removed, as_json=as_json)
 
@@ -139,7 +142,7 @@ def forget_key(name: str, *, as_json: bool) -> None:
 def get_provider(name: str) -> ModelProvider:
     """Return a provider; raise NotFound for a name that none has."""
     if name not in PROVIDERS:
-        raise NotFound(f"there is no provider {name}; there are: {', '.join(PROVIDERS)}")
+        raise NotFound(f"there is no provider {name}; the providers are: {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
 
 
@@ -156,7 +159,7 @@ def link(workspace: Workspace, *, as_json: bool) -> None:
     url = make_link(workspace.folder.operator_link)
     say_result({"link": url, "seconds": LIFE_SECONDS}, url, as_json=as_json)
     if not as_json:
-        note(f"It works once, for {LIFE_SECONDS // 60} minutes.")
+        note(f"The link works once, within {LIFE_SECONDS // 60} minutes.")
 
 
 NOT_A_TERMINAL = (
@@ -164,8 +167,8 @@ NOT_A_TERMINAL = (
     " turnleaf config model PROVIDER:NAME"
 )
 INTRODUCTION = (
-    "Choose what answers in your conversations. What runs on this machine comes first; nothing is"
-    " changed before a model has answered."
+    "Choose the model that answers in your conversations. Models on this computer come "
+    "first. Nothing is changed until the chosen model has answered."
 )
 QUESTION = "Which one should answer? (q or Enter to leave)"
 WHICH_MODEL = "Which model? (q or Enter to leave)"
@@ -257,7 +260,7 @@ def setup(ctx: click.Context, workspace: Workspace) -> None:
         note("Nothing was changed.")
         ctx.exit(1)
     workspace.config.change({"model": name, "modelUrl": url})
-    say(localize(f"{name} answers, and is used from now on."))
+    say(localize(f"{name} has answered, and is used from now on."))
     now = workspace.config.load()
     say(localize(describe_destinations(now)[1]))
     _note_lock(workspace)

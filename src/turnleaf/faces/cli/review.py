@@ -99,7 +99,9 @@ def _decide(
     if action == "accept":
         memory = pending.accept(memory.id, content)
     elif not pending.reject(memory.id):
-        message = f"{memory.id} is no longer pending; list what is with turnleaf review"
+        message = (
+            f"{memory.id} is no longer pending review; list the pending facts with turnleaf review"
+        )
         raise NotFound(message)
     done = f"{action}ed"
     if is_said:

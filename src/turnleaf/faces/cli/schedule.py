@@ -39,7 +39,7 @@ NOTHING_YET = (
     "There are no schedules yet."
     " Try: turnleaf schedule add --when '0 8 * * *' 'What should I know today?'"
 )
-WHO_RUNS_IT = "it runs only while turnleaf serve or turnleaf slack is running"
+WHO_RUNS_IT = "schedules run only while turnleaf serve or turnleaf slack is running"
 
 zone_option = click.option(
     "--zone", metavar="ZONE", type=TEXT, help="Time zone, such as Asia/Taipei."

@@ -47,7 +47,7 @@ LARGEST_PORT = 65535
 INGRESS = RequestLimits(head_seconds=30.0, idle_seconds=30)
 """Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
 IN_THE_OPEN = (
-    "warning: every machine on your network can reach this server, and anyone with the token"
+    "warning: every computer on your network can reach this server, and anyone with the token"
     " can read and change the memory; connections are not encrypted, so use it only on a"
     " network that you trust"
 )

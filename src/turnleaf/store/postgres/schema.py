@@ -63,7 +63,7 @@ SELECT format('turnleaf.%I has no policy', relname), format(
 FROM ours WHERE is_of_spaces AND NOT EXISTS (
     SELECT FROM pg_policy WHERE polrelid = ours.oid AND polname = 'own_space')
 UNION ALL
-SELECT format('%I may not use turnleaf.%I', current_user, relname),
+SELECT format('%I is not allowed to use turnleaf.%I', current_user, relname),
     format('GRANT SELECT, INSERT, UPDATE, DELETE ON turnleaf.%I TO %I', relname, current_user)
 FROM ours WHERE relname <> 'migrations' AND NOT (
     has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
