@@ -330,7 +330,7 @@ def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
     tools: MemoryTools,
 ) -> None:
     known = tools.stores.facts.add("我住在台北")
-    told = f"{len(LONG)} characters of 10000 (MEMORY_MAX_CHARS)"
+    told = f"{len(LONG)} characters, and the limit is 10000 (MEMORY_MAX_CHARS)"
     assert told in call_tool(tools, "append_memory", fact=LONG)["error"]
     assert told in call_tool(tools, "manage_memory", action="save", content=LONG)["error"]
     changing = {"action": "update", "content": LONG}

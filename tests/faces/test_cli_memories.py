@@ -398,7 +398,7 @@ def test_undo_says_how_to_get_past_what_was_edited_by_hand(cli: Cli) -> None:
     location.write_text(location.read_text("utf-8").replace(MING, "自己改的"), "utf-8")
     refused = cli("undo")
     assert (refused.code, refused.out) == (1, "")
-    assert "was changed since" in refused.err
+    assert "was changed again since" in refused.err
     assert "turnleaf undo --skip" in refused.err
     assert LAMP in cli("undo", "--skip").out
     assert cli.contents() == ["自己改的"]

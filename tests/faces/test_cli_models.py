@@ -257,6 +257,6 @@ def test_a_question_may_name_the_model_which_then_stays(
     assert [one.body["model"] for one in chat.requests] == ["small", "small"]
     failed = cli("ask", "--model", "nonsense", "hello")
     assert failed.code == 2
-    assert "is no model" in failed.err
+    assert "is not a model name" in failed.err
     assert "remember" in cli("ask", "--model", "default", "what is it?").out
     assert len(chat.requests) == 2

@@ -436,7 +436,7 @@ def test_an_answer_that_is_cut_off_is_an_error(side: Side) -> None:
     side.api.cut("Half")
     events = side.model.stream(asking())
     assert next_event(events) == Text("Half")
-    assert "cut off its answer" in error_of(lambda: list(events))
+    assert "cut off" in error_of(lambda: list(events))
 
 
 def test_an_answer_without_an_end_is_an_error(chat: ChatApi, messages: MessagesApi) -> None:
@@ -460,7 +460,7 @@ def test_an_answer_without_an_end_is_an_error(chat: ChatApi, messages: MessagesA
     messages.garbage("".join(lines).encode())
     error_of(lambda: list(openai_at(chat).stream(asking())))
     message = error_of(lambda: list(anthropic_at(messages).stream(asking())))
-    assert "cut off its answer" in message
+    assert "cut off" in message
 
 
 @pytest.mark.parametrize("body", [b"<html>Welcome</html>", b"data: {nonsense\n\n", b""])

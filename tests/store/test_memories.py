@@ -141,7 +141,7 @@ def test_undo_is_refused_for_what_a_person_changed_since(page: MemoryFile) -> No
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs"))
-    with pytest.raises(Conflict, match="was changed since"):
+    with pytest.raises(Conflict, match="was changed again since"):
         store.undo()
     assert list_contents(store) == ["theirs"]
 

@@ -181,7 +181,7 @@ class _Making:
             return program(model or None, timeout_seconds=self.seconds)
         if provider := find_provider(name):
             return self._make_served(provider, model)
-        raise SettingsError(f"{name!r} is no model; set it to recall, {MODELS}")
+        raise SettingsError(f"{name!r} is not a model name; use recall, {MODELS}")
 
     def _make_served(self, provider: ModelProvider, model: str) -> Model:
         # A program that asks no server need not load what speaks to one.

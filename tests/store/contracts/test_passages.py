@@ -331,7 +331,7 @@ def test_days_narrow_the_search_and_both_ends_belong_to_them(
     assert [hit.date for hit in one] == ["2026-03-02"]
     assert index.search("tea", since="2026-03-02", source="memory") == []
     assert index.search("tea", since="2026-03-02", until="2026-03-01") == []
-    with pytest.raises(InvalidInput, match="'yesterday' is no date"):
+    with pytest.raises(InvalidInput, match="'yesterday' is not a date"):
         index.search("tea", since="yesterday")
 
 

@@ -231,9 +231,13 @@ def _choose_code(error: TurnleafError) -> int:
 
 def _describe_misuse(error: click.ClickException) -> str:
     message = flatten(error.format_message()).rstrip(".")
-    message = message[:1].lower() + message[1:]
+    message = message[:1].lower() + message[1:].replace(". Choose from:", "; choose from:")
     if isinstance(error, click.MissingParameter):
         message = _localize_names(message)
+    elif isinstance(error, click.BadParameter):
+        # What follows may be the person's own words.
+        place, colon, problem = message.partition(": ")
+        message = f"{_localize_names(place)}{colon}{problem}"
     if suggestion := SUGGESTION.search(message):
         return f"{message[: suggestion.start()]}; did you mean {suggestion[1]}"
     if isinstance(error, click.NoSuchOption):

@@ -566,7 +566,7 @@ class MemoryPending(MemoryFacts):
         was_accepted = any(change.origin == ACCEPTED for change in self.changes(memory_id))
         known = self._memory.get(memory_id) if was_accepted else None
         if known is None:
-            message = f"no pending fact has the ID {memory_id}; show them with turnleaf review"
+            message = f"no pending fact has the ID {memory_id}; list them with turnleaf review"
             raise NotFound(message)
         return known
 
