@@ -123,7 +123,7 @@ def test_the_day_is_that_of_the_person(log: DailyNotes, clock: Clock) -> None:
 
 @pytest.mark.parametrize("entry", ["", " \n", "a\0b", "\ud800", None, 5])
 def test_what_is_no_note_is_refused_and_nothing_is_made(log: DailyNotes, entry: str) -> None:
-    with pytest.raises(InvalidInput, match="a note|the entry is empty"):
+    with pytest.raises(InvalidInput, match=r"a note|the entry is empty"):
         log.append(entry)
     assert log.dates() == []
 
