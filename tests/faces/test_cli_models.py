@@ -187,7 +187,7 @@ def test_setup_shows_what_was_found_and_saves_a_model_that_answers(
         screen.wait_for("Which model?")
         screen.type("small\n")
         assert screen.end() == 0
-    assert "ollama:small answers" in screen.output
+    assert "ollama:small has answered" in screen.output
     assert "your words stay on this computer" in screen.output
     assert chat.requests[0].body["model"] == "small"
     assert cli("config", "model", "--json").json["value"] == "ollama:small"
