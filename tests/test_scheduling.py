@@ -463,7 +463,7 @@ def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
         with Runner(own, {"slack": channel}, every_seconds=0.001) as runner:
             assert model.asked.wait(DEADLINE_SECONDS)
             clock.pass_time(minutes=1)
-            with pytest.raises(Conflict, match="running already"):
+            with pytest.raises(Conflict, match="already running"):
                 runner.begin(made.id)
             assert own.schedules.claim() == []
             model.may_answer.set()

@@ -194,7 +194,7 @@ class Runner:
         while not self._stop.is_set():
             self._woken.wait(wait)
             self._woken.clear()
-            found = problems.attempt("the schedules could not be looked at", self._take_due)
+            found = problems.attempt("the schedules could not be read", self._take_due)
             wait = min(found or LOOK_SECONDS, self._every_seconds)
 
     def _take_due(self) -> float:

@@ -229,7 +229,7 @@ def test_a_run_that_somebody_else_makes_is_not_made_twice(cli: Cli) -> None:
     made = add(cli)
     ScheduleStore(cli.folder.schedules).begin(made["id"])
     result = cli("schedule", "run", made["id"])
-    assert (result.code, "running already" in result.err) == (1, True)
+    assert (result.code, "already running" in result.err) == (1, True)
     assert "running" in cli("schedule", "list").out
 
 

@@ -373,7 +373,7 @@ def test_reading_a_file_that_is_gone_is_an_error_too(place: MemoryFile) -> None:
     store = place.open()
     store.add("x")
     place.path.unlink()
-    with pytest.raises(StorageError, match="is gone"):
+    with pytest.raises(StorageError, match="has been removed"):
         store.get_all()
     assert not place.path.exists()
 
