@@ -232,7 +232,7 @@ def test_a_choice_that_cannot_hold_is_named() -> None:
         ("allowed_urls", ["nope"], "addresses such as http://192.168.1.5:11434, not 'nope'"),
         ("model_url", "http://x y", "an address such as http://"),
         ("embeddings_url", "客廳", "an address such as http://"),
-        ("slack_allowed_users", ["小明"], "ids as Slack shows them"),
+        ("slack_allowed_users", ["小明"], "IDs as Slack shows them"),
         ("slack_allowed_users", [None], "is not plain text"),
         ("allowed_hosts", [None], "is not plain text"),
         ("model", {"name": "x"}, "is not plain text"),

@@ -183,7 +183,7 @@ def test_what_stands_before_a_break_is_imported_and_the_break_is_told(
     broken.write_text(json.dumps(samples.claude())[:-1] + ', {"uuid": "u2", "chat_me', "utf-8")
     report = run(broken)
     assert keys(assistant) == {"import:claude:u1"}
-    assert "conversations.json is not whole JSON" in report.problems[0]
+    assert "conversations.json is incomplete JSON" in report.problems[0]
 
 
 def test_an_archive_that_swells_is_refused(run: Run, tmp_path: Path) -> None:

@@ -81,10 +81,10 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (17_400, 61),
-    "faces": (15_260, 54),
+    "faces": (15_330, 54),
     "llm": (3_300, 15),
-    "store": (23_500, 73),
-    "": (7_330, 24),
+    "store": (23_550, 73),
+    "": (7_350, 24),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -378,12 +378,12 @@ def test_a_place_outside_that_somebody_wrote_into_the_file_gets_nothing(
     made = own.schedules.add(PROMPT, "every 15m", deliver="file:x.md")
     text = folder.schedules.read_text("utf-8")
     folder.schedules.write_text(text.replace("file:x.md", "file:../../x.md"), "utf-8")
-    with pytest.raises(InvalidInput, match="no place for results"):
+    with pytest.raises(InvalidInput, match="results cannot be delivered to"):
         Runner(own).run(made.id)
     clock.pass_time(minutes=15)
     Runner(own).make_due()
     run = only_run(own)
-    assert (run.state, "no place for results" in (run.error or "")) == ("failed", True)
+    assert (run.state, "results cannot be delivered to" in (run.error or "")) == ("failed", True)
     assert model.prompts == []
     assert not list(folder.path.parent.rglob("x.md"))
 
@@ -432,7 +432,7 @@ def test_where_the_schedules_cannot_be_read_that_is_said_once_each_time_it_begin
         clock.pass_time(minutes=15)
         assert channel.arrived.wait(DEADLINE_SECONDS)
         wait_for_runs()
-        assert caplog.text.count("could not be looked at") == 1
+        assert caplog.text.count("could not be read") == 1
         looks.complained.clear()
         folder.schedules.unlink()
         folder.schedules.mkdir()
@@ -446,7 +446,7 @@ class Looks(logging.Handler):
         self.complained = Event()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if "could not be looked at" in record.getMessage():
+        if "could not be read" in record.getMessage():
             self.complained.set()
 
 
@@ -463,7 +463,7 @@ def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
         with Runner(own, {"slack": channel}, every_seconds=0.001) as runner:
             assert model.asked.wait(DEADLINE_SECONDS)
             clock.pass_time(minutes=1)
-            with pytest.raises(Conflict, match="running already"):
+            with pytest.raises(Conflict, match="already running"):
                 runner.begin(made.id)
             assert own.schedules.claim() == []
             model.may_answer.set()

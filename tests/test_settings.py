@@ -269,7 +269,7 @@ def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["[]", "5", "null", '"x"'])
 def test_a_file_that_is_no_object_is_named(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
-    with pytest.raises(SettingsError, match="must hold one JSON object of settings"):
+    with pytest.raises(SettingsError, match="must contain one JSON object with settings"):
         Settings.load(tmp_path, {})
 
 
@@ -369,7 +369,7 @@ def test_the_home_of_nobody_is_refused(tmp_path: Path) -> None:
         lambda: DataFolder(tmp_path, "why").memory(settings),
         lambda: find_data_folder("~nobody-of-that-name/x", {}, tmp_path),
     ):
-        with pytest.raises(SettingsError, match=r"nobody-of-that-name.*write the whole path"):
+        with pytest.raises(SettingsError, match=r"nobody-of-that-name.*write the full path"):
             find()
 
 

@@ -248,11 +248,11 @@ def test_the_description_teaches_when_to_forget() -> None:
     [
         ("append_memory", {}, "fact is missing"),
         ("append_memory", {"fact": "  "}, "fact is missing"),
-        ("append_memory", {"fact": 7}, "fact is text, not int"),
+        ("append_memory", {"fact": 7}, "fact must be text, not int"),
         ("append_memory", {"fact": "a\0b"}, "U+0000"),
         ("append_memory", {"fact": "\ud800"}, "U+D800"),
         ("append_memory", {"fact": "tea", "tags": "x"}, "takes no 'tags'; it takes fact, category"),
-        ("append_memory", {"fact": "tea", "category": "x" * 101}, "a category may have 100"),
+        ("append_memory", {"fact": "tea", "category": "x" * 101}, "a category is limited to 100"),
         ("search_memory", {}, "query is missing"),
         ("append_daily_log", {"entry": None}, "entry is missing"),
         ("manage_memory", {}, "action is missing"),
@@ -265,11 +265,11 @@ def test_the_description_teaches_when_to_forget() -> None:
         ("manage_schedule", {"action": "run", "id": "x"}, "remove, runs, not 'run'"),
         ("manage_schedule", {"action": "add", "timing": "@daily"}, "prompt is missing"),
         ("manage_schedule", {"action": "add", "prompt": "早安"}, "timing is missing"),
-        ("manage_schedule", {"action": "add", "prompt": "早安", "timing": "明天"}, "says no time"),
+        ("manage_schedule", {"action": "add", "prompt": "早安", "timing": "明天"}, "is not a time"),
         (
             "manage_schedule",
             {"action": "add", "prompt": "x", "timing": "2020-01-01 09:00"},
-            "lies in the past",
+            "is in the past",
         ),
         (
             "manage_schedule",
@@ -279,7 +279,7 @@ def test_the_description_teaches_when_to_forget() -> None:
         (
             "manage_schedule",
             {"action": "add", "prompt": "x", "timing": "@daily", "deliver": "file:../x.md"},
-            "is no place for results",
+            "results cannot be delivered to",
         ),
         ("manage_schedule", {"action": "pause"}, "id is missing"),
         ("manage_schedule", {"action": "update", "id": "x"}, "there is nothing to change"),
@@ -330,7 +330,7 @@ def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
     tools: MemoryTools,
 ) -> None:
     known = tools.stores.facts.add("我住在台北")
-    told = f"{len(LONG)} characters of 10000 (MEMORY_MAX_CHARS)"
+    told = f"{len(LONG)} characters, and the limit is 10000 (MEMORY_MAX_CHARS)"
     assert told in call_tool(tools, "append_memory", fact=LONG)["error"]
     assert told in call_tool(tools, "manage_memory", action="save", content=LONG)["error"]
     changing = {"action": "update", "content": LONG}
@@ -352,7 +352,7 @@ def test_an_argument_of_more_than_a_hundred_thousand_characters_is_refused(
     tools: MemoryTools, name: str, arguments: dict[str, str]
 ) -> None:
     error = call_tool(tools, name, **arguments)["error"]
-    assert "may have 100,000 characters, this has 100,001" in error
+    assert "is limited to 100,000 characters, and this has 100,001" in error
 
 
 def test_a_file_that_cannot_be_written_is_reported_as_failed(

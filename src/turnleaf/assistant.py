@@ -368,7 +368,7 @@ class Assistant:
         self, key: str, request: TurnRequest, *, is_private: bool, model: str | None = None
     ) -> Turn:
         if not check_text(request.text, "a message").strip():
-            message = "a message needs some text; this is empty"
+            message = "the message is empty; type some text"
             raise InvalidInput(message)
         settings = self.settings
         answering = self._find_model(settings, key, model)

@@ -138,13 +138,13 @@ class SpaceCopy:
             self._check_empty()
             return False
         if mark["from"] != self._name_source():
-            message = f"{place} is the copy of another memory; choose an empty place"
+            message = f"{place} is a copy of another memory; choose an empty place"
             raise Conflict(message)
         # Whoever has used the copy since would lose that by a second one.
         if mark["state"] == DONE and mark["digests"] != self._read_digests():
             message = (
-                f"{place} was used since it was copied, and copying again would undo that; "
-                "choose an empty place"
+                f"{place} has been used since it was copied, and copying again would undo "
+                "those changes; choose an empty place"
             )
             raise Conflict(message)
         return True
@@ -157,8 +157,8 @@ class SpaceCopy:
         ]
         if held:
             message = (
-                f"{self._target.location} holds a memory already ({', '.join(held)}), and two "
-                "memories are never merged; choose an empty place"
+                f"{self._target.location} already contains a memory ({', '.join(held)}), and "
+                "two memories are never merged; choose an empty place"
             )
             raise Conflict(message)
 
@@ -253,8 +253,8 @@ def check_places(source: Stores, target: Stores) -> None:
         one, other = one.resolve(), other.resolve()
         if one.is_relative_to(other) or other.is_relative_to(one):
             message = (
-                f"{target.location} and {source.location} are within each other; "
-                "choose another place"
+                f"one of {target.location} and {source.location} contains the other; choose "
+                "another place"
             )
             raise InvalidInput(message)
 

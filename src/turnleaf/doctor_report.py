@@ -49,7 +49,7 @@ def make_doctor_report(stores: Stores, problems: Sequence[Diagnosis] = ()) -> di
             "tokens": vocabulary.describe(),
             "model": models.describe(settings),
             "words": models.describe_destinations(settings)[1],
-            "kept": found.retention.describe() if found.retention else "not possible",
+            "kept": found.retention.describe() if found.retention else "not available",
             "learning": _describe_learning(settings, found.learning),
         },
         "lastError": _describe_error(found.learning),
@@ -91,24 +91,26 @@ def _describe_search(settings: Settings) -> tuple[str, list[Diagnosis]]:
         described = embeddings.describe_search(settings)
         fault = embeddings.find_search_fault(settings)
     except SettingsError as error:
-        return "not possible", [Diagnosis("error", str(error))]
-    message = f"the search goes by words alone: {fault}"
+        return "not available", [Diagnosis("error", str(error))]
+    message = f"search uses words only: {fault}"
     return described, [Diagnosis("warning", message)] if fault else []
 
 
 def _describe_learning(settings: Settings, figures: LearningFigures | None) -> str:
     if figures is None:
-        return f"{_describe_learner(settings)}; nothing yet"
+        return f"{_describe_learner(settings)}; nothing learned yet"
     most = settings.extract_daily_calls
     said = [
         _describe_learner(settings),
         _describe_json_format(settings, figures),
-        f"{pluralize(figures.calls, 'call')} of a model today, {most:,} at most",
+        f"{pluralize(figures.calls, 'model call')} today, {most:,} at most",
     ]
     if figures.skipped:
-        said.append(f"{pluralize(figures.skipped, 'fact')} of its answers skipped")
+        said.append(f"{pluralize(figures.skipped, 'fact')} in its answers skipped")
     if figures.given_up:
-        said.append(f"{pluralize(figures.given_up, 'message')} given up as unreadable")
+        said.append(
+            f"{pluralize(figures.given_up, 'message')} given up because no answer could be read"
+        )
     return "; ".join(filter(None, said))
 
 
@@ -118,7 +120,7 @@ def _describe_learner(settings: Settings) -> str:
     try:
         model = models.find_extractor(settings)
     except SettingsError as error:
-        return f"not possible ({error})"
+        return f"not available ({error})"
     return f"by rules and by {model.name}" if model else "by rules"
 
 

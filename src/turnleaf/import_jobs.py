@@ -116,7 +116,7 @@ class ImportJobs:
         """Return an import; raise NotFound where another one came since."""
         job = self._job
         if job is None or job.id != job_id:
-            message = "no import has that ID; it may have been replaced by a later one"
+            message = "no import has that ID; a later import may have replaced it"
             raise NotFound(message)
         return job
 
@@ -131,7 +131,7 @@ class ImportJobs:
         folder = self._stores.folder.path
         with self._guard:
             if self._job and self._job.is_active:
-                message = "another import is running; wait for it to end, or stop it"
+                message = "another import is running; wait until it is done, or stop it"
                 raise Conflict(message)
             self._forget_file()
             atomic.make_folder(folder)
@@ -152,7 +152,8 @@ class ImportJobs:
             job.file.write(part)
         except OSError as error:
             message = (
-                f"the file could not be stored ({error.strerror}); make room and send it again"
+                f"the file could not be stored ({error.strerror}); free some space and send "
+                "the file again"
             )
             raise StorageError(message) from error
         job.size += len(part)
@@ -178,7 +179,7 @@ class ImportJobs:
         with self._guard:
             job = self.get(job_id)
             if job.state != "done" or job.file.closed:
-                message = "there is no file of a finished dry run to import; send it again"
+                message = "the file of the dry run is no longer there; send it again"
                 raise Conflict(message)
             self._stop_timer()
             job.dry_run, job.done, job.report = False, 0, ImportReport()
@@ -202,8 +203,8 @@ class ImportJobs:
         free = self._count_free()
         if expected_bytes + SPARE_BYTES > free:
             message = (
-                f"the disk has {free:,} free bytes, which is too little for this file and what it "
-                "adds to the memory; make room and send it again"
+                f"the disk has only {free:,} free bytes, too few for this file and what it "
+                "adds to the memory; free some space and send the file again"
             )
             raise StorageError(message)
 
@@ -309,11 +310,11 @@ class LearningJob:
         """Begin to read, with so many calls at most; raise Conflict where it is reading."""
         model = self._find_model()
         if model is None:
-            message = "no model is set up that could look for facts; choose one in the settings"
+            message = "no model is set up that could extract facts; choose one in the settings"
             raise InvalidInput(message)
         with self._guard:
             if self.state == "running":
-                message = "the model is reading already; wait for it to end, or stop it"
+                message = "the model is already reading; wait until it is done, or stop it"
                 raise Conflict(message)
             self.state, self.result, self.problem = "running", LearningResult(), None
             self.most_calls, self._is_stopping = max_calls, False

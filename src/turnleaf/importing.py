@@ -67,7 +67,8 @@ MAX_NOTE_BYTES = 2_000_000
 FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
 NOTES = {".md", ".markdown", ".txt"}
 ORIGIN = "import"
-DOCUMENTATION = "docs/use/import.md lists what can be imported"
+DOCUMENTATION = "docs/use/import.md lists the supported formats"
+TOO_MANY_PENDING = "facts from conversations, because too many are pending review already"
 
 
 def is_list_of_facts(export: Export) -> bool:
@@ -87,10 +88,13 @@ def parse_facts(name: str, text: str, form: str | None, time: datetime) -> list[
     try:
         page = FORMATS[form or guess].parse(text, time)
     except CorruptFile as error:
-        message = f"{name} cannot be imported: {error}; it needs a JSON array or Markdown bullets"
+        message = (
+            f"{name} cannot be imported: {error}; the file must contain a JSON array or Markdown "
+            "bullets"
+        )
         raise CorruptFile(message) from error
     if not page.facts:
-        message = f"nothing in {name} was understood; {DOCUMENTATION}"
+        message = f"{name} contains nothing that can be imported; {DOCUMENTATION}"
         raise NotFound(message)
     return [fact.memory for fact in page.facts]
 
@@ -155,7 +159,7 @@ class Importer:
         self._add_memories()
         self._propose_facts()
         if self.report.is_empty:
-            message = f"nothing in {export.name} was understood; {DOCUMENTATION}"
+            message = f"{export.name} contains nothing that can be imported; {DOCUMENTATION}"
             raise NotFound(message)
         return self.report
 
@@ -265,7 +269,7 @@ class Importer:
         facts.import_memories(new[:fitting])
         lost = self.report.older - facts.import_older(new[fitting:])
         if lost:
-            self.report.skipped["memories, because the memory is full"] += lost
+            self.report.skipped["facts, because the memory is full"] += lost
 
     def _propose_facts(self) -> None:
         """Put the facts that conversations state before the user, with the words they rest on."""
@@ -293,7 +297,7 @@ class Importer:
                 memory_id=memory.id,
             )
         except MemoryFull:
-            self.report.skipped["facts of conversations, because too many wait already"] += 1
+            self.report.skipped[TOO_MANY_PENDING] += 1
             return False
         return added is not None
 

@@ -423,7 +423,7 @@ class Extraction:
         failed = self.stores.learning.last_error()
         # What a model failed on was never read by one, so it stays queued for tomorrow.
         if failed is not None and failed.key == key:
-            message = f"the {cap} calls of today are spent; it is tried again tomorrow"
+            message = f"today's {cap} model calls are used up; learning is retried tomorrow"
             raise ModelError(message)
         return False
 
@@ -513,7 +513,7 @@ class DecisionWriter:
                 # One that cannot be written must not keep the others from it.
                 self.stores.learning.postpone(outgoing.id, str(error))
                 if outgoing.problem != str(error):
-                    problems.append(f"{decision.content!r} waits to be learned: {error}")
+                    problems.append(f"not learned yet: {decision.content!r}: {error}")
         if learned:
             self.stores.passages.sync()
         return Outcome(tuple(learned), tuple(problems))

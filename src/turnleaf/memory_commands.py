@@ -365,8 +365,8 @@ def save_merged(facts: Facts, base: str, version: str, edited: str, now: datetim
         if facts.format == "markdown":
             merged = merge_saves(markdown, base, edited, onto, now)
         if merged is None:
-            message = "somebody else changed the same lines, so nothing was saved; edit again"
+            message = "the same lines were changed elsewhere, so nothing was saved; edit again"
             raise Conflict(message)
         text = merged
-    message = "somebody else saves all the time, so nothing was saved; try again later"
+    message = "another program keeps saving the memory, so nothing was saved; try again later"
     raise Conflict(message)

@@ -84,7 +84,8 @@ def read_stored_keys(path: Path | None = None) -> dict[str, StoredKey]:
         return parse_keys(data)
     except (ValueError, RecursionError):
         message = (
-            f"{place} is no file of keys; remove it, and set the keys again with turnleaf keys set"
+            f"{place} is not a file of keys; remove it, and set the keys again with turnleaf "
+            "keys set"
         )
         raise SettingsError(message) from None
 
@@ -100,6 +101,7 @@ def _read_first_line(command: str, provider: str) -> str:
     if not lines or not lines[0].strip():
         # What it printed may hold a secret, so it is not shown.
         raise SettingsError(
-            f"the command for the key of {provider} printed none; run it yourself: {command}"
+            f"the command for the key of {provider} printed no key; run it yourself to see "
+            f"why: {command}"
         )
     return lines[0].strip()

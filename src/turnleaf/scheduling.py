@@ -119,7 +119,7 @@ class Runner:
         self._find_delivery(self._store.get(schedule_id))
         with self._guard:
             if len(self._running) >= MOST_AT_ONCE:
-                message = f"{MOST_AT_ONCE} schedules are running already; wait until one is done"
+                message = f"{MOST_AT_ONCE} schedules are already running; wait until one is done"
                 raise Conflict(message)
             schedule, run = self._store.begin(schedule_id)
             self._begin(schedule, run)
@@ -182,7 +182,7 @@ class Runner:
 
     def _check_held(self, schedule: Schedule, run: Run) -> None:
         if not self._store.hold(schedule.id, run):
-            message = "the schedule was removed, or somebody else makes this run by now"
+            message = "the schedule was removed, or another program has taken over this run"
             raise Conflict(message)
 
     def _hear(self, kinds: frozenset[str]) -> None:
@@ -194,7 +194,7 @@ class Runner:
         while not self._stop.is_set():
             self._woken.wait(wait)
             self._woken.clear()
-            found = problems.attempt("the schedules could not be looked at", self._take_due)
+            found = problems.attempt("the schedules could not be read", self._take_due)
             wait = min(found or LOOK_SECONDS, self._every_seconds)
 
     def _take_due(self) -> float:
@@ -235,7 +235,7 @@ class Runner:
         try:
             self._store.give_back(schedule.id, run)
         except TurnleafError as error:
-            log.warning("the schedule %s is tried again in a while: %s", schedule.id, error)
+            log.warning("the schedule %s will be retried later: %s", schedule.id, error)
 
     @contextmanager
     def _hold(self, schedule: Schedule, run: Run) -> Iterator[None]:
@@ -247,7 +247,11 @@ class Runner:
                 try:
                     self._store.hold(schedule.id, run)
                 except TurnleafError as error:
-                    log.warning("the schedule %s gave no sign of life: %s", schedule.id, error)
+                    log.warning(
+                        "the schedule %s could not record that it is still running: %s",
+                        schedule.id,
+                        error,
+                    )
 
         signs = Thread(target=hold_on, name="turnleaf-signs", daemon=True)
         signs.start()

@@ -101,64 +101,65 @@ class Settings:
     """
 
     conversation_max_turns: int = _declare(
-        COUNT, 20, "how many of a conversation's newest messages a prompt holds"
+        COUNT, 20, "maximum messages of a conversation in a prompt, newest first"
     )
     conversation_max_chars: int = _declare(
-        COUNT, 8000, "how many characters of a conversation a prompt holds"
+        COUNT, 8000, "maximum characters of a conversation in a prompt"
     )
     conversation_max_age_days: int = _declare(
-        COUNT, 7, "after how many days of silence a prompt begins anew"
+        COUNT, 7, "days without a message after which prompts leave out what was said before"
     )
     conversation_keep_days: int | None = _declare(
         COUNT_OR_NONE, None,
-        "how many days a message is kept; not set: forever, 0: only the latest messages",
+        "days that a message is kept; not set: forever, 0: only the latest messages",
     )  # fmt: skip
-    memory_max_items: int = _declare(COUNT, 100, "how many facts the long-term memory holds")
-    memory_max_chars: int = _declare(
-        COUNT, 10_000, "how many characters all its facts may have together"
-    )
+    memory_max_items: int = _declare(COUNT, 100, "maximum facts in the long-term memory")
+    memory_max_chars: int = _declare(COUNT, 10_000, "maximum characters of all facts together")
     memory_location: str | None = _declare(
-        PATH, None, "where the programs keep the long-term memory, `.md` or `.json`",
+        PATH, None, "location of the long-term memory, `.md` or `.json`",
         variable="TURNLEAF_MEMORY",
     )  # fmt: skip
     conversations_location: str | None = _declare(
-        PATH, None, "where the programs keep the conversations, `.db` or `.json`",
+        PATH, None, "location of the conversations, `.db` or `.json`",
         variable="TURNLEAF_CONVERSATIONS",
     )  # fmt: skip
     enabled: bool = _declare(
-        SWITCH, _ON, "whether memory is put into prompts, and learned", variable="MEMORY_ENABLED"
+        SWITCH,
+        _ON,
+        "whether the memory is used in prompts and learned from conversations",
+        variable="MEMORY_ENABLED",
     )
     auto_extract: bool = _declare(
-        SWITCH, _ON, "whether facts are learned from conversations without being asked",
+        SWITCH, _ON, "whether facts are learned from conversations automatically",
         variable="MEMORY_AUTO_EXTRACT",
     )  # fmt: skip
     extract_interval_seconds: int = _declare(
-        COUNT, 60, "minimum seconds between two extractions in one conversation",
+        COUNT, 60, "minimum seconds between extractions per conversation",
         variable="MEMORY_EXTRACT_INTERVAL_SECONDS",
     )  # fmt: skip
     min_new_messages: int = _declare(
         COUNT, 4, "minimum new messages before an extraction", variable="MEMORY_MIN_NEW_MESSAGES"
     )
     flush_threshold: float = _declare(
-        SHARE, 0.75, "share of the context at which facts are extracted immediately",
+        SHARE, 0.75, "share of the context in use at which facts are extracted immediately",
         variable="MEMORY_FLUSH_THRESHOLD",
     )  # fmt: skip
     model: str | None = _declare(
         MODEL_NAME, None,
-        "which model answers, such as claude-cli or openai:NAME; recall means no model",
+        "model that answers, such as claude-cli or openai:NAME; recall means no model",
         variable="TURNLEAF_MODEL",
     )  # fmt: skip
     model_url: str | None = _declare(
-        NAME, None, "where that model is served, if not at its usual place",
+        NAME, None, "address of the model's server, if it is not the provider's default",
         variable="TURNLEAF_MODEL_URL",
     )  # fmt: skip
     context_window: int | None = _declare(
         COUNT, None,
-        "how many tokens fit into the context of an API model, if not as many as its server says",
+        "tokens that fit into the context of an API model, if its server reports another number",
         variable="TURNLEAF_CONTEXT_WINDOW",
     )  # fmt: skip
     instructions: str | None = _declare(
-        TEXT, None, "what you want every answer to follow, such as: answer in one sentence",
+        TEXT, None, "instructions for every answer, such as: answer in one sentence",
         variable="TURNLEAF_INSTRUCTIONS",
     )  # fmt: skip
     model_timeout_ms: int = _declare(
@@ -166,35 +167,39 @@ class Settings:
         variable="CLAUDE_TIMEOUT_MS", key="claudeTimeoutMs",
     )  # fmt: skip
     extract_model: str | None = _declare(
-        EXTRACTOR, None, "which model extracts facts, if not the same; rules means no model",
+        EXTRACTOR, None, "model that extracts facts, if it is another one; rules means no model",
         variable="TURNLEAF_EXTRACT_MODEL",
     )  # fmt: skip
     extract_daily_calls: int = _declare(
-        COUNT, 200, "maximum calls of it a day; after that only rules extract facts",
+        COUNT, 200, "maximum model calls per day for extraction; after that only rules are used",
         variable="MEMORY_EXTRACT_DAILY_CALLS",
     )  # fmt: skip
-    prompt_max_tokens: int = _declare(COUNT, 32_000, "how many tokens a prompt may have")
+    prompt_max_tokens: int = _declare(COUNT, 32_000, "maximum tokens of a prompt")
     context_max_tokens: int = _declare(
         COUNT_OR_NONE, 1750,
         "maximum tokens for search results in a prompt; 0 turns the search off",
     )  # fmt: skip
     embeddings: bool = _declare(
-        SWITCH, _ON, "whether search compares meanings, where a model for that is found"
+        SWITCH, _ON, "whether search also compares meanings; this needs an embedding model"
     )
     embeddings_url: str | None = _declare(
-        NAME, None, "where a model for embeddings is served, such as http://localhost:11434/v1"
+        NAME, None, "address of a server with an embedding model, such as http://localhost:11434/v1"
     )
-    embeddings_model: str | None = _declare(NAME, None, "which model is asked there")
-    search_vector_weight: float = _declare(SHARE, 0.7, "how much meaning counts in a search")
-    search_bm25_weight: float = _declare(SHARE, 0.3, "how much words count in a search")
+    embeddings_model: str | None = _declare(
+        NAME, None, "name of the embedding model on that server"
+    )
+    search_vector_weight: float = _declare(SHARE, 0.7, "weight of meaning in a search")
+    search_bm25_weight: float = _declare(SHARE, 0.3, "weight of words in a search")
     slack_allowed_users: str | None = _declare(
-        IDS, None, "whom the Slack bot answers, by their ids; nobody else shares this memory"
+        IDS, None, "IDs of the people whom the Slack bot answers; nobody else shares this memory"
     )
     slack_allowed_channels: str | None = _declare(
-        IDS, None, "in which channels it answers every member of the workspace, by their ids"
+        IDS,
+        None,
+        "IDs of the Slack channels in which the bot answers every member of the workspace",
     )
     slack_spaces: str | None = _declare(
-        SPACES_OF, None, "who has a space of their own in Slack, such as U012AB3CD=anna"
+        SPACES_OF, None, "people with a space of their own in Slack, such as U012AB3CD=anna"
     )
     embeddings_api_key: str | None = _declare_secret()
     anthropic_api_key: str | None = _declare_secret()
@@ -464,9 +469,9 @@ def find_data_folder(
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
     # Many projects have a folder of this name for something else.
     elif _is_ours(here):
-        chosen, why = here, "there is a folder named data here"
+        chosen, why = here, "the current folder contains a folder named data"
     else:
-        chosen, why = user, "it is the user's data folder"
+        chosen, why = user, "this is your default data folder"
     chosen = _expand_home(chosen).absolute()
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
@@ -474,7 +479,7 @@ def find_data_folder(
 def find_beside_database(address: str) -> DataFolder:
     """Return the folder on this machine for what a database does not keep: the server's token."""
     user = Path(platformdirs.user_data_dir("turnleaf", appauthor=False))
-    return DataFolder(user, "the database has all but the server's token", address=address)
+    return DataFolder(user, "everything but the server's token is in the database", address=address)
 
 
 def read_default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
@@ -544,12 +549,12 @@ def find_space_folder(folder: DataFolder, space: str | None) -> DataFolder:
     if space is None or space == folder.space:
         return folder
     if folder.root is not None:
-        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
+        message = f"a space cannot contain spaces; open {space!r} in {folder.root}"
         raise InvalidInput(message)
     if not is_space_name(space):
         message = (
-            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
+            f"{space!r} cannot be the name of a space: use lower-case letters, digits, - and "
+            "_, at most 64 characters, beginning with a letter or digit"
         )
         raise InvalidInput(message)
     return folder.of_space(space)
@@ -629,7 +634,7 @@ def _expand_home(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
-        message = f"nobody's home folder is meant by {str(path)!r}; write the whole path"
+        message = f"{str(path)!r} does not stand for a home folder; write the full path"
         raise SettingsError(message) from error
 
 
@@ -670,6 +675,6 @@ def _read_config(path: Path) -> dict[str, Any]:
         message = f"{path} is not valid JSON ({error}); correct it or remove it"
         raise SettingsError(message) from error
     if not isinstance(config, dict):
-        message = f"{path} must hold one JSON object of settings; correct it or remove it"
+        message = f"{path} must contain one JSON object with settings; correct it or remove it"
         raise SettingsError(message)
     return config

@@ -87,7 +87,7 @@ def set_limits(records: Records, space: str, **changed: int | None) -> SpaceLimi
     """Change some limits of a space; 0 is none, and None leaves one as it is."""
     for name, value in changed.items():
         if value is not None and not 0 <= value <= LARGEST:
-            message = f"{name} must be a whole number from 0 to {LARGEST}; 0 is no limit"
+            message = f"{name} must be a whole number from 0 to {LARGEST}; 0 means no limit"
             raise InvalidInput(message)
     given = {name: value for name, value in changed.items() if value is not None}
     for _ in range(TRIES):
@@ -96,7 +96,7 @@ def set_limits(records: Records, space: str, **changed: int | None) -> SpaceLimi
         with suppress(Conflict):  # Somebody else has changed another limit meanwhile.
             _write(records, space, limits, version)
             return limits
-    message = "somebody else changes the limits of this space; try again in a moment"
+    message = "another program is changing the limits of this space; try again in a moment"
     raise Conflict(message)
 
 
@@ -152,7 +152,9 @@ class SpaceMeter:
                 begun, count = self._clock(), 0
             if most and count >= most:
                 seconds = int(begun + MINUTE - self._clock()) + 1
-                message = f"this space may make {most:,} requests a minute; wait {seconds} seconds"
+                message = (
+                    f"this space is limited to {most:,} requests per minute; wait {seconds} seconds"
+                )
                 raise LimitReached(message, seconds)
             self._minute = begun, count + 1
 
@@ -165,14 +167,14 @@ class SpaceMeter:
         messages, size = self._read_stored(limits)
         if limits.messages and messages >= limits.messages:
             message = (
-                f"this space may keep {limits.messages:,} messages, and has them; erase"
-                " conversations, or ask the operator for more"
+                f"this space has reached its limit of {limits.messages:,} messages; erase "
+                "conversations, or ask the operator to raise the limit"
             )
             raise SpaceFull(message)
         if limits.bytes and size >= limits.bytes:
             message = (
-                f"this space may keep {limits.bytes:,} bytes, and has them; erase conversations,"
-                " or ask the operator for more"
+                f"this space has reached its limit of {limits.bytes:,} bytes; erase "
+                "conversations, or ask the operator to raise the limit"
             )
             raise SpaceFull(message)
 
@@ -214,7 +216,7 @@ class SpaceMeter:
             except Conflict:
                 continue
             return
-        message = "too many models are asked in this space at once; try again in a moment"
+        message = "too many model calls are running in this space; try again in a moment"
         raise LimitReached(message, 1)
 
     def _check_used(self, used: DayUse) -> None:
@@ -223,15 +225,15 @@ class SpaceMeter:
         if limits.model_calls_per_day and used.calls >= limits.model_calls_per_day:
             most = limits.model_calls_per_day
             message = (
-                f"this space may ask models {most:,} times a day, and did; more are possible in"
-                f" {hours} hours, at 00:00 UTC"
+                f"this space has used its {most:,} model calls for today; the limit resets "
+                f"in {hours} hours, at 00:00 UTC"
             )
             raise LimitReached(message, seconds)
         if limits.model_tokens_per_day and used.tokens >= limits.model_tokens_per_day:
             most = limits.model_tokens_per_day
             message = (
-                f"this space may use {most:,} model tokens a day, and did; more are possible in"
-                f" {hours} hours, at 00:00 UTC"
+                f"this space has used its {most:,} model tokens for today; the limit resets "
+                f"in {hours} hours, at 00:00 UTC"
             )
             raise LimitReached(message, seconds)
 

@@ -114,7 +114,7 @@ class Pool(Generic[T]):
             one = self._opened.get(space)
             if one is None:
                 if len(self._opened) >= self._most_used:
-                    message = "too many spaces are in use at once; try again in a moment"
+                    message = "too many spaces are in use at the same time; try again in a moment"
                     raise LimitReached(message, 5)
                 # Opened under the lock, so that two who ask at once get the same one.
                 one = self._opened[space] = _OpenSpace(self._open(space))

@@ -115,7 +115,7 @@ class Tokens:
         is_id = _FORM.fullmatch(f"{PREFIX}{token_id}_{'x' * 20}")
         found = self._records.pop(COLLECTION, token_id) if is_id else None
         if found is None:
-            message = f"there is no token with the ID {token_id[:40]}; turnleaf token list has all"
+            message = f"no token has the ID {token_id[:40]}; list them with turnleaf token list"
             raise NotFound(message)
         self._records.erase(USES, token_id)
         self._forget()
@@ -214,7 +214,7 @@ def _find_end(ends: date | None, now: datetime) -> datetime | None:
     # The last moment of that day, so that a list shows the day and not the next one.
     end = (midnight + timedelta(days=1, milliseconds=-1)).astimezone(UTC)
     if end <= now:
-        message = f"{ends.isoformat()} is over; name the last day on which the token works"
+        message = f"{ends.isoformat()} is in the past; choose a last day that has not ended yet"
         raise InvalidInput(message)
     return end
 
@@ -222,8 +222,8 @@ def _find_end(ends: date | None, now: datetime) -> datetime | None:
 def _check_space(space: str | None) -> str | None:
     if space is not None and not is_space_name(space):
         message = (
-            f"{space!r:.80} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
+            f"{space!r:.80} cannot be the name of a space: use lower-case letters, digits, - "
+            "and _, at most 64 characters, beginning with a letter or digit"
         )
         raise InvalidInput(message)
     return space
@@ -231,7 +231,9 @@ def _check_space(space: str | None) -> str | None:
 
 def _check_name(name: str) -> str:
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
-        message = f"the name of a token has at most {MAX_NAME_CHARS} characters in one line"
+        message = (
+            f"a token's name must be one line of at most {MAX_NAME_CHARS} characters; shorten it"
+        )
         raise InvalidInput(message)
     return name.strip()
 

@@ -419,13 +419,13 @@ def _check_arguments(name: str, arguments: Arguments) -> Arguments:
             message = f"{name} takes no {key!r:.80}; it takes {', '.join(known) or 'nothing'}"
             raise InvalidInput(message)
         if not isinstance(value, str):
-            message = f"{key} is text, not {type(value).__name__}"
+            message = f"{key} must be text, not {type(value).__name__}"
             raise InvalidInput(message)
         if len(value) > MOST_CHARS and key not in LIMITED_BY_THE_MEMORY:
-            message = f"{key} may have {MOST_CHARS:,} characters, this has {len(value):,}"
+            message = f"{key} is limited to {MOST_CHARS:,} characters, and this has {len(value):,}"
             raise InvalidInput(message)
         if value not in known[key].get("enum", [value]):
-            message = f"{key} is one of {', '.join(known[key]['enum'])}, not {value!r:.80}"
+            message = f"{key} must be one of {', '.join(known[key]['enum'])}, not {value!r:.80}"
             raise InvalidInput(message)
     for key in schema["required"]:
         _require_argument(given, key)

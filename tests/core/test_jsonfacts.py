@@ -175,8 +175,8 @@ def test_what_is_no_array_of_memories_is_corrupt(text: str) -> None:
     [
         ("{}", "it holds something else"),
         ("[1]", "1 is no object with content"),
-        ("[{}]", "a memory has no content"),
-        ('[{"content": "x", "id": 5}]', "a memory's id is text, not 5"),
+        ("[{}]", "a fact has no content"),
+        ('[{"content": "x", "id": 5}]', "a fact's id must be text, not 5"),
         ("[" * 100_000, "it is nested too deeply"),
     ],
 )

@@ -38,9 +38,9 @@ def test_whatever_is_text_is_just_a_name(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "problem"),
     [
-        ("", "needs a name"),
-        (" \t", "needs a name"),
-        ("x" * (MAX_KEY_CHARS + 1), "may have 512 characters, this has 513"),
+        ("", "needs a key"),
+        (" \t", "needs a key"),
+        ("x" * (MAX_KEY_CHARS + 1), "is limited to 512 characters, and this one has 513"),
         ("a\0b", "not text"),
         ("a\nb", "not text"),
         ("a\ud800", "not text"),

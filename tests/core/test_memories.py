@@ -86,8 +86,8 @@ def test_any_text_can_be_a_fact(content: str) -> None:
         ("ab\0c", r"U\+0000 \(at position 2\), which is not text; remove it"),
         ("\ud83d", r"U\+D83D \(at position 0\)"),
         ("x\udfff", r"U\+DFFF"),
-        (None, "a memory is text, not NoneType"),
-        (b"x", "a memory is text, not bytes"),
+        (None, "a memory must be text, not NoneType"),
+        (b"x", "a memory must be text, not bytes"),
         (5, "not int"),
     ],
 )

@@ -79,7 +79,7 @@ naive = datetime(2026, 3, 1)  # noqa: DTZ001 - that is what is refused
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"role": "king", "content": "x"}, "role is one of system, .* not 'king'"),
+        ({"role": "king", "content": "x"}, "role must be one of system, .* not 'king'"),
         ({"role": "user", "content": None}, "no content"),
         ({"role": "user", "content": 5}, "not int"),
         ({"role": "user", "content": b"x"}, "not bytes"),

@@ -52,9 +52,11 @@ def test_what_would_take_the_free_room_is_refused() -> None:
 
 def test_capacity_counts_facts_and_characters() -> None:
     check_capacity(Room(2, 4), Room(2, 4))
-    with pytest.raises(MemoryFull, match=r"holds 1 facts \(MEMORY_MAX_ITEMS\); forget some"):
+    with pytest.raises(MemoryFull, match=r"contains 1 facts \(MEMORY_MAX_ITEMS\); forget some"):
         check_capacity(Room(2, 4), Room(1, 4))
-    with pytest.raises(MemoryFull, match=r"4 characters of 3 \(MEMORY_MAX_CHARS\); forget"):
+    with pytest.raises(
+        MemoryFull, match=r"4 characters, and the limit is 3 \(MEMORY_MAX_CHARS\); forget"
+    ):
         check_capacity(Room(2, 4), Room(2, 3))
 
 

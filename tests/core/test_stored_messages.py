@@ -21,13 +21,13 @@ def test_a_message_says_how_it_ended_and_whose_words_it_holds(
 
 @pytest.mark.parametrize("status", ["", "done", "Complete"])
 def test_an_unknown_status_is_refused(status: str) -> None:
-    with pytest.raises(InvalidInput, match="status is one of complete, stopped, failed"):
+    with pytest.raises(InvalidInput, match="status must be one of complete, stopped, failed"):
         NewMessage(SAID, status=status)
 
 
 @pytest.mark.parametrize("trust", ["", "nobody", "User"])
 def test_an_unknown_trust_is_refused(trust: str) -> None:
-    with pytest.raises(InvalidInput, match="trust is one of user, assistant, tool"):
+    with pytest.raises(InvalidInput, match="trust must be one of user, assistant, tool"):
         NewMessage(SAID, trust=trust)
 
 

@@ -71,13 +71,13 @@ def test_a_time_that_is_read_has_a_name_in_every_zone(text: str, hours: int) -> 
     ],
 )
 def test_a_time_at_the_edge_of_the_calendar_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="too far away"):
+    with pytest.raises(ValueError, match="outside the supported range"):
         from_iso(text)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "昨天", "2026-02-30"])
 def test_what_is_no_time_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ValueError, match="is no time; write it as 2026-"):
+    with pytest.raises(ValueError, match="is not a time; write it as 2026-"):
         from_iso(text)
 
 

@@ -155,7 +155,7 @@ def test_undo_takes_back_what_was_just_said(cli: Cli) -> None:
 def test_a_command_without_its_words_does_not_swallow_the_next_line(cli: Cli, line: str) -> None:
     cli.remember(MING)
     result = talk(cli, line, f"記住{LAMP}")
-    assert f"error: something is missing; type {line.split(maxsplit=1)[0]} " in result.err
+    assert f"error: the command is incomplete; type {line.split(maxsplit=1)[0]} " in result.err
     assert sorted(cli.contents()) == sorted([MING, LAMP])
 
 
@@ -188,7 +188,7 @@ def test_why_with_an_id_tells_where_a_memory_came_from(cli: Cli) -> None:
 def test_status_tells_how_things_stand(cli: Cli) -> None:
     cli.remember(MING)
     out = talk(cli, "/status").out
-    for part in ("recall", str(cli.data), "1 fact", "0 messages", "0 of 200", "by words alone"):
+    for part in ("recall", str(cli.data), "1 fact", "0 messages", "0 of 200", "by words only"):
         assert part in out
 
 
@@ -333,7 +333,7 @@ def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
         (("--resume", "9"), 3, "there is no conversation"),
         (("--resume", "cli:session-1"), 2, "2 conversations begin with"),
         (("--resume", "Which"), 2, "(cli:session-101)"),
-        (("--resume",), 2, "name the conversation"),
+        (("--resume",), 2, "choose a conversation"),
     ],
 )
 def test_resume_refuses_what_means_no_conversation_or_several(
@@ -384,7 +384,7 @@ def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> No
     add_earlier(cli, "客廳的燈叫什麼？", key="web:1")
     result = talk(cli, "/private", "/resume 1", "secret")
     assert result.code == 1
-    assert "end that first with /private" in result.err
+    assert "end private mode first with /private" in result.err
     assert len(list_texts(cli, "web:1")) == 2
 
 

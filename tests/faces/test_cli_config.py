@@ -151,7 +151,7 @@ def test_the_settings_are_given_to_scripts_as_json(cli: Cli) -> None:
         "locked": False,
         "default": 0.75,
         "variable": "MEMORY_FLUSH_THRESHOLD",
-        "meaning": "share of the context at which facts are extracted immediately",
+        "meaning": "share of the context in use at which facts are extracted immediately",
     }
 
 

@@ -22,7 +22,7 @@ from turnleaf.faces.cli.transfer import FollowingFolder
 from turnleaf.store.contracts import Stores
 
 ALL = ("facts", "daily", "conversations")
-SAYS_COPY = "<!-- A copy by Turnleaf: it is written anew; edits here are not read -->"
+SAYS_COPY = "<!-- A copy by Turnleaf: this file is overwritten; edits here are not read -->"
 TOKEN = "a-secret-token"  # noqa: S105 - what must not be copied
 
 
@@ -54,7 +54,7 @@ def test_a_folder_goes_into_a_database_and_back(cli: Cli, address: str, tmp_path
     (cli.data / "http-token").write_text(TOKEN, "utf-8")
     there = cli("copy", str(cli.data), address)
     assert there.code == 0
-    assert "Keys, tokens and paths of this machine were not copied." in there.err
+    assert "Keys, tokens and paths of this computer were not copied." in there.err
     back = tmp_path / "back"
     assert cli("copy", address, str(back)).code == 0
     known = look(cli.data)
@@ -137,7 +137,7 @@ def test_what_cannot_be_copied_is_refused_with_what_to_do(
     refused: dict[str, Callable[[], object]] = {
         "there is no data folder": lambda: cli("copy", str(tmp_path / "none"), address),
         "to itself": lambda: cli("copy", source, source),
-        "within each other": lambda: cli("copy", source, str(cli.data / "inner")),
+        "contains the other": lambda: cli("copy", source, str(cli.data / "inner")),
         "mysql:// address": lambda: cli("copy", source, "mysql://x/y"),
     }
     for message, run in refused.items():
@@ -199,7 +199,7 @@ def test_a_conversation_goes_on_in_the_copy(cli: Cli, address: str) -> None:
         assert stores.conversations.messages(KEY)[-2].parent == last
         assert any("還在嗎" in one.text for one in stores.passages.search("還在嗎"))
     refused = cli("copy", str(cli.data), address)
-    assert (refused.code, "was used since" in refused.err) == (1, True)
+    assert (refused.code, "has been used since" in refused.err) == (1, True)
 
 
 # export --watch

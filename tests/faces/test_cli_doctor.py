@@ -62,7 +62,7 @@ def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
         "MEMORY.md",
         "conversations.db",
         "every message is kept forever",
-        "by words alone",
+        "by words only",
         "Problems\n  none",
     ):
         assert piece in result.out
@@ -167,20 +167,22 @@ def test_a_json_file_keeps_a_short_history_and_it_is_said_what_to_do(
     result = cli("doctor", "--json")
     assert result.code == 0
     short, unread = messages(result.json, "warning")
-    assert short.startswith(f"history is short: in {file} only the latest messages are kept")
-    assert "name a .db file" in short
-    assert unread.startswith(f"{cli.data / 'talk' / 'archive'} is of an older version")
+    assert short.startswith(
+        f"not every message is kept: in {file}, only the latest messages are kept"
+    )
+    assert "set conversationsLocation to a .db file" in short
+    assert unread.startswith(f"{cli.data / 'talk' / 'archive'} was written by an older version")
 
 
 def test_what_an_older_version_left_is_named_before_and_after_it_is_taken_over(cli: Cli) -> None:
     file = write_conversations(cli.data / "conversations", {"a": make_messages("b")})
     (warning,) = messages(cli("doctor", "--json").json, "warning")
-    assert warning == f"{file} is of an older version; the next command takes it over"
+    assert warning == f"{file} was written by an older version; the next command will migrate it"
     assert cli("history").code == 0
     report = cli("doctor", "--json").json
     assert report["problems"] == []
     (row,) = [row for row in report["files"] if row["name"] == "older files"]
-    assert row["holds"] == "1 file of an older version, taken over since; yours to delete"
+    assert row["holds"] == "1 file of an older version, already migrated; you may delete them"
 
 
 def test_a_location_of_no_known_kind_is_a_problem(
@@ -267,7 +269,7 @@ def test_the_calls_of_today_and_the_cap_are_shown(cli: Cli) -> None:
     store.spend("openai:gpt", cap=9, day=local_now().date())
     store.close()
     assert cli("doctor", "--json").json["parts"]["learning"] == (
-        "by rules; 1 call of a model today, 200 at most"
+        "by rules; 1 model call today, 200 at most"
     )
 
 
@@ -283,7 +285,10 @@ def test_what_could_not_be_used_of_a_models_answers_is_shown(cli: Cli) -> None:
     assert (
         cli("doctor", "--json")
         .json["parts"]["learning"]
-        .endswith("200 at most; 3 facts of its answers skipped; 1 message given up as unreadable")
+        .endswith(
+            "200 at most; 3 facts in its answers skipped;"
+            " 1 message given up because no answer could be read"
+        )
     )
 
 
@@ -297,8 +302,8 @@ def test_how_the_models_server_is_asked_for_json_is_shown(
     monkeypatch.setenv("TURNLEAF_MODEL", "recall")
     monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "openai:tiny")
     assert cli("doctor", "--json").json["parts"]["learning"] == (
-        "by rules and by openai:tiny; its server takes no JSON schema, and is asked for a JSON"
-        " object; 0 calls of a model today, 200 at most"
+        "by rules and by openai:tiny; its server does not support JSON schemas, so it is asked for"
+        " a JSON object; 0 model calls today, 200 at most"
     )
 
 
@@ -316,8 +321,11 @@ def test_what_was_learned_and_has_no_room_is_a_warning(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("variables", "told"),
     [
-        ({"MEMORY_AUTO_EXTRACT": "off"}, "switched off; nothing yet"),
-        ({"TURNLEAF_EXTRACT_MODEL": "ollama:qwen3"}, "by rules and by ollama:qwen3; nothing yet"),
+        ({"MEMORY_AUTO_EXTRACT": "off"}, "switched off; nothing learned yet"),
+        (
+            {"TURNLEAF_EXTRACT_MODEL": "ollama:qwen3"},
+            "by rules and by ollama:qwen3; nothing learned yet",
+        ),
     ],
 )
 def test_how_facts_are_learned_is_told(
@@ -329,7 +337,7 @@ def test_how_facts_are_learned_is_told(
 
 
 def test_the_model_and_why_it_is_that_one_are_told(cli: Cli) -> None:
-    assert cli("doctor", "--json").json["parts"]["model"] == "recall (TURNLEAF_MODEL names it)"
+    assert cli("doctor", "--json").json["parts"]["model"] == "recall (set by TURNLEAF_MODEL)"
 
 
 @pytest.fixture
@@ -426,7 +434,7 @@ def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None
     result = cli.fork("doctor", "--json")
     assert (result.code, result.err) == (0, "")
     (told,) = messages(result.json, "warning")
-    assert told.startswith(f"3 lines of {record} cannot be read, line 2 first")
+    assert told.startswith(f"3 lines of {record} cannot be read (the first is line 2)")
 
 
 @pytest.mark.parametrize(
@@ -446,7 +454,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(cli: Cli, name: str) ->
     done = cli.fork("doctor", "--json")
     told = [one["message"] for one in done.json["problems"]]
     assert len(told) == 1
-    assert f"{pipe} is no ordinary file" in told[0]
+    assert f"{pipe} is not a regular file" in told[0]
 
 
 def test_only_days_are_counted_as_days(cli: Cli) -> None:
@@ -470,7 +478,7 @@ def test_a_home_folder_of_nobody_is_a_problem(cli: Cli, monkeypatch: pytest.Monk
     monkeypatch.setenv("TURNLEAF_MEMORY", "~nobody-of-that-name/x.md")
     result = cli("doctor", "--json")
     assert result.code == 1
-    assert "write the whole path" in messages(result.json, "error")[0]
+    assert "write the full path" in messages(result.json, "error")[0]
 
 
 def test_it_says_how_search_works_and_what_is_wrong_with_that(
@@ -482,7 +490,7 @@ def test_it_says_how_search_works_and_what_is_wrong_with_that(
     monkeypatch.setenv("EMBEDDINGS_URL", "http://127.0.0.1:9/v1")
     wrong = cli("doctor")
     assert wrong.code == 1
-    assert "error: EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not" in wrong.out
+    assert "error: EMBEDDINGS_URL is set, but EMBEDDINGS_MODEL is not" in wrong.out
 
 
 def test_the_key_of_an_endpoint_is_not_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,7 +501,7 @@ def test_the_key_of_an_endpoint_is_not_shown(cli: Cli, monkeypatch: pytest.Monke
 def test_a_model_that_cannot_answer_is_a_problem_and_where_words_go_is_told(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cli("doctor", "--json").json["parts"]["words"] == "your words stay on this machine"
+    assert cli("doctor", "--json").json["parts"]["words"] == "your words stay on this computer"
     monkeypatch.setenv("TURNLEAF_MODEL", "groq:llama")
     found = cli("doctor", "--json")
     assert found.code == 1
@@ -516,4 +524,4 @@ def test_a_server_on_this_machine_that_does_not_run_is_a_problem(
         taken.bind(("127.0.0.1", 0))
         monkeypatch.setenv("OLLAMA_BASE_URL", f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
         problems = cli("doctor", "--json").json["problems"]
-    assert "cannot be reached; check that its server runs" in problems[0]["message"]
+    assert "cannot be reached; check that its server is running" in problems[0]["message"]

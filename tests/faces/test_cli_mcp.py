@@ -102,10 +102,10 @@ def test_the_token_of_another_machine_is_named_and_not_shown(
         (["--client", "emacs"], "'emacs' is not one of 'claude', 'claude-desktop', 'codex'"),
         ([], "missing option '--client'"),
         (["--client", "claude-desktop", "--http"], "claude-desktop cannot connect over HTTP"),
-        (["--client", "codex", "--http", "localhost:8793"], "'localhost:8793' is not the address"),
+        (["--client", "codex", "--http", "localhost:8793"], "8793' is not a server address"),
         (["--client", "codex", "--http", "file:///etc"], "write it as http://127.0.0.1:8793"),
         *(
-            (["--client", "codex", "--http", address], "is not the address of a server")
+            (["--client", "codex", "--http", address], "is not a server address")
             for address in (
                 "http://user:pw@host:1/", "http://user:1@host/", "http://user@host",
                 "http://127.0.0.1:8793foo", "http://127.0.0.1:99999999", "http://127.0.0.1:65536",

@@ -72,14 +72,14 @@ def test_a_command_that_prints_no_key_is_named(
     use(monkeypatch, chat.url)
     failed = cli("ask", "hello")
     assert failed.code == 1
-    assert "printed none; run it yourself: false --loudly" in failed.err
+    assert "printed no key; run it yourself to see why: false --loudly" in failed.err
     assert chat.requests == []
 
 
 def test_a_key_that_is_given_as_an_argument_is_refused_and_not_repeated(cli: Cli) -> None:
     failed = cli("keys", "set", "openai", KEY)
     assert (failed.code, failed.out) == (2, "")
-    assert "run turnleaf keys set openai and paste the key" in failed.err
+    assert "run turnleaf keys set openai without the key" in failed.err
     assert KEY not in failed.err
     assert not find_keys_path().exists()
 
@@ -89,7 +89,7 @@ def test_a_key_that_is_given_as_an_argument_is_refused_and_not_repeated(cli: Cli
     [
         (("set", "nobody"), KEY, "there is no provider nobody"),
         (("set", "openai"), "", "no key was given"),
-        (("set", "openai"), "schlüssel", "has a character that no key has"),
+        (("set", "openai"), "schlüssel", "contains a character that no key has"),
         (("set", "compatible"), KEY, "compatible needs an address; add --url"),
         (("set", "openai", "--url", "nowhere"), KEY, "must be an address"),
     ],
@@ -129,8 +129,8 @@ def test_a_key_is_not_sent_to_another_address(
 @pytest.mark.parametrize(
     ("content", "mode", "said"),
     [
-        ("{", 0o600, "is no file of keys"),
-        ('{"openai": {"key": "a"}}', 0o600, "is no file of keys"),
+        ("{", 0o600, "is not a file of keys"),
+        ('{"openai": {"key": "a"}}', 0o600, "is not a file of keys"),
         ("{}", 0o644, "chmod 600"),
     ],
 )
@@ -152,7 +152,7 @@ def test_models_shows_what_was_found_and_where_words_go(
     monkeypatch.setenv("OLLAMA_BASE_URL", chat.url)
     shown = cli("models")
     assert "Ollama: ollama:qwen3, ollama:small" in shown.out
-    assert "your words stay on this machine" in shown.out
+    assert "your words stay on this computer" in shown.out
     assert cli("models", "ollama").out == "ollama:qwen3\nollama:small\n"
     assert cli("models", "ollama", "--json").json == ["ollama:qwen3", "ollama:small"]
     failed = cli("models", "groq")
@@ -187,8 +187,8 @@ def test_setup_shows_what_was_found_and_saves_a_model_that_answers(
         screen.wait_for("Which model?")
         screen.type("small\n")
         assert screen.end() == 0
-    assert "ollama:small answers" in screen.output
-    assert "your words stay on this machine" in screen.output
+    assert "ollama:small has answered" in screen.output
+    assert "your words stay on this computer" in screen.output
     assert chat.requests[0].body["model"] == "small"
     assert cli("config", "model", "--json").json["value"] == "ollama:small"
 
@@ -212,7 +212,7 @@ def test_setup_keeps_nothing_where_the_test_fails_and_shows_no_key(
 def test_setup_says_what_it_is_for_and_ends_with_q(cli: Cli) -> None:
     with terminal("setup") as screen:
         screen.wait_for("Which one should answer?")
-        assert screen.output.index("Choose what answers") < screen.output.index("1  ")
+        assert screen.output.index("Choose the model that answers") < screen.output.index("1  ")
         screen.type("q\n")
         assert screen.end() == 1
     assert "Nothing was changed." in screen.output
@@ -257,6 +257,6 @@ def test_a_question_may_name_the_model_which_then_stays(
     assert [one.body["model"] for one in chat.requests] == ["small", "small"]
     failed = cli("ask", "--model", "nonsense", "hello")
     assert failed.code == 2
-    assert "is no model" in failed.err
+    assert "is not a model name" in failed.err
     assert "remember" in cli("ask", "--model", "default", "what is it?").out
     assert len(chat.requests) == 2

@@ -211,7 +211,7 @@ def test_an_address_is_not_taken_for_a_folder(
     monkeypatch.setenv("TURNLEAF_DATA_DIR", "" if is_option else address)
     result = cli(*(("--data-dir", address) if is_option else ()), *command)
     assert result.code == 2
-    assert "cannot keep anything at a redis:// address; pass a folder" in result.err
+    assert "cannot store data at a redis:// address; use a folder" in result.err
     assert "secret" not in result.err
     assert list(tmp_path.iterdir()) == []
 
@@ -226,7 +226,7 @@ def test_data_dir_goes_before_the_environment(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("folder", "code", "told"),
-    [("", 2, "--data-dir is empty"), ("~nobody-of-that-name/x", 1, "write the whole path")],
+    [("", 2, "--data-dir is empty"), ("~nobody-of-that-name/x", 1, "write the full path")],
 )
 def test_what_names_no_folder_is_refused(cli: Cli, folder: str, code: int, told: str) -> None:
     result = cli("--data-dir", folder, "memories")
@@ -485,7 +485,7 @@ def test_an_interrupted_question_exits_quietly_with_130(cli: Cli) -> None:
 def test_remember_at_a_terminal_without_text_says_what_to_give(cli: Cli) -> None:
     with terminal("remember") as person:
         assert person.end() == 2
-    assert "no text given" in person.output
+    assert "no text was given" in person.output
 
 
 # Completion
@@ -510,7 +510,7 @@ def test_completion_names_commands_and_options(cli: Cli) -> None:
 def test_completion_that_no_shell_asked_for_is_refused(cli: Cli, environ: dict[str, str]) -> None:
     result = cli.fork(environ={"_TURNLEAF_COMPLETE": "bash_complete", **environ})
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("error: _TURNLEAF_COMPLETE is set without")
+    assert result.err.startswith("error: _TURNLEAF_COMPLETE is set, but not by")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -99,7 +99,7 @@ def test_what_an_older_version_kept_is_found(cli: Cli) -> None:
     write_conversations(folder, {"cli:a": make_messages("護照在抽屜")})
     found = cli("search", "護照", "--json")
     assert [hit["text"] for hit in found.json] == ["護照在抽屜"]
-    assert "took over 1 message of 1 conversation" in found.err
+    assert "migrated 1 message of 1 conversation" in found.err
 
 
 def test_since_leaves_out_what_is_older(cli: Cli) -> None:
@@ -228,7 +228,7 @@ def test_a_model_that_is_served_is_used_and_its_end_survived(
         server.shutdown()
     alone = cli("search", "lamp")
     assert (alone.code, alone.out.splitlines()[0]) == (0, LAMP)
-    assert alone.err.count("warning: the search went by words alone") == 1
+    assert alone.err.count("warning: this search used words only") == 1
 
 
 def test_the_weights_are_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,12 +355,12 @@ def test_a_package_for_vectors_that_raises_when_imported_leaves_the_search_by_wo
     assert "Traceback" not in found.err
     report = cli.process("doctor", "--json", environ=environ)
     assert (report.code, report.err) == (0, "")
-    assert report.json["parts"]["search"] == "by words alone"
+    assert report.json["parts"]["search"] == "by words only"
     (problem,) = report.json["problems"]
     assert problem["level"] == "warning"
     reason = BROKEN_PACKAGES[name].split("(", 1)[1].strip("\"')")
     assert reason in problem["message"]
-    assert problem["message"].startswith("the search goes by words alone: ")
+    assert problem["message"].startswith("search uses words only: ")
     assert "pip install --force-reinstall" in problem["message"]
 
 

@@ -405,7 +405,7 @@ def test_the_log_for_machines_has_a_line_of_json_for_each_request_and_warning(
         code, _, err = server.end()
     assert code == 0
     warning, *lines = [json.loads(line) for line in err.splitlines()]
-    assert "every machine on your network" in warning["message"]
+    assert "every computer on your network" in warning["message"]
     assert [(one["method"], one["route"], one["status"]) for one in lines] == [
         ("GET", "/metrics", 200),
         ("GET", "/readyz", 200),
@@ -424,4 +424,4 @@ def test_a_token_file_without_a_token_is_refused(cli: Cli, tmp_path: Path) -> No
             place.write_text(text, "utf-8")
         refused = cli("serve", "--token-file", str(place))
         assert refused.code == 2
-        assert "write one there" in refused.err
+        assert "write one to the file" in refused.err

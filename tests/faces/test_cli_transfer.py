@@ -254,7 +254,7 @@ def test_a_pipe_or_a_device_is_not_replaced(cli: Cli, tmp_path: Path, force: lis
     os.mkfifo(pipe)
     refused = cli("export", str(pipe), *force)
     assert (refused.code, refused.out) == (2, "")
-    assert "leave it out to write to stdout" in refused.err
+    assert "leave out FILE to write to stdout" in refused.err
     assert cli("backup", str(pipe), "--force").code != 0
     assert pipe.is_fifo()
     done = subprocess.run(
@@ -264,7 +264,7 @@ def test_a_pipe_or_a_device_is_not_replaced(cli: Cli, tmp_path: Path, force: lis
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"leave it out to write to stdout" in done.stderr
+    assert b"leave out FILE to write to stdout" in done.stderr
 
 
 def test_a_file_that_is_too_large_is_not_imported(cli: Cli, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_facts_that_the_library_wrote_are_mentioned_until_they_are_imported(
     library.add("我吃素")
     told = cli("memories", "--json")
     assert [one["content"] for one in told.json] == ["我吃素"]
-    assert f"{library.location} holds 1 fact that the memory lacks" in told.err
+    assert f"{library.location} contains 1 fact that the memory lacks" in told.err
     assert told.err.count("\n") == 1
     command = f"import {library.location}"
     assert command in told.err
@@ -380,7 +380,7 @@ def test_a_backup_of_an_older_version_is_shown_whole_and_once(cli: Cli) -> None:
     running.add_exchange("cli:1", "later", "gone again")
     restored = cli("restore", "older.tar.gz", "--yes")
     assert restored.code == 0
-    assert "took over 3 messages of 1 conversation" in restored.err
+    assert "migrated 3 messages of 1 conversation" in restored.err
     texts = [one.message.content for one in running.messages("cli:1")]
     assert texts == ["zero", "one", "two"]
     running.close()
@@ -506,7 +506,7 @@ def test_a_model_reads_an_import_after_a_person_agreed(
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps(samples.chatgpt()), "utf-8")
     refused = cli("import", str(export), "--learn-with-model")
-    assert "no model is set up that could look for facts" in refused.err
+    assert "no model is set up that could extract facts" in refused.err
     found = {
         "fact": "Lives in Tainan", "quote": "I live in Tainan", "message": 3, "slot": "other",
         "until": None, "relation": "new", "target": None,
@@ -532,7 +532,7 @@ def test_what_nothing_understands_says_where_to_look(cli: Cli, tmp_path: Path, g
     (tmp_path / "pictures" / "a.html").write_text("<p>Hello</p>")
     refused = cli("import", str(tmp_path / given))
     assert refused.code == 3
-    assert "docs/use/import.md lists what can be imported" in refused.err
+    assert "docs/use/import.md lists the supported formats" in refused.err
 
 
 def test_nothing_is_imported_where_only_the_newest_messages_are_kept(

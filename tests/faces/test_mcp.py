@@ -214,7 +214,7 @@ def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: ConnectedC
 @pytest.mark.parametrize(
     ("uri", "said"),
     [
-        ("memory://daily/2020-02-30", "'2020-02-30' is no date; write it as 2026-11-15"),
+        ("memory://daily/2020-02-30", "'2020-02-30' is not a date; write it as 2026-11-15"),
         ("memory://daily/2020-01-01", "there is no note for 2020-01-01"),
         ("memory://daily/../MEMORY", "'../MEMORY' is no date"),
         ("memory://daily/%2e%2e%2fMEMORY", "is no date"),

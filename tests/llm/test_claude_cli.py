@@ -265,8 +265,8 @@ def test_tools_that_do_not_start_are_an_error_and_not_left_out(
     ("status", "words"),
     [
         (401, "is not logged in, or its key is not accepted"),
-        (429, "takes no more requests for now"),
-        (529, "has trouble with its server"),
+        (429, "accepts no more requests at the moment"),
+        (529, "has a server problem"),
     ],
 )
 def test_an_error_of_the_server_is_a_sentence(
@@ -281,9 +281,9 @@ def test_an_error_of_the_server_is_a_sentence(
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("billing_error", "is not paid for (Words.); look at the account"),
-        ("server_error", "has trouble with its server (Words.); try again later"),
-        ("invalid_request", "answered with an error (Words.); run `claude"),
+        ("billing_error", "has a billing problem (Words.); check the account"),
+        ("server_error", "has a server problem (Words.); try again later"),
+        ("invalid_request", "reported an error (Words.); run `claude"),
     ],
 )
 def test_what_the_program_calls_an_error_is_a_sentence(fake: Make, fault: str, words: str) -> None:
@@ -304,11 +304,11 @@ def test_a_user_who_is_not_logged_in_is_told_how_to_log_in(
 
 def test_a_refusal_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
     api.answer("I ca", stop_reason="refusal")
-    assert "claude refused to answer this" in read_complaint(claude)
+    assert "claude refused to answer" in read_complaint(claude)
 
 
 def test_an_empty_answer_is_an_error(fake: Make) -> None:
-    assert "claude answered with nothing" in read_complaint(
+    assert "claude gave an empty answer" in read_complaint(
         fake(say(make_whole_message(""), result("")))
     )
 
@@ -396,17 +396,17 @@ def test_a_crash_is_reported_with_its_last_output(fake: Make) -> None:
 
 
 def test_being_killed_is_told(fake: Make) -> None:
-    assert "claude was ended by signal 9; run" in read_complaint(fake("kill -9 $$"))
+    assert "claude was stopped by signal 9; run" in read_complaint(fake("kill -9 $$"))
 
 
 def test_a_good_answer_with_a_bad_ending_is_an_error(fake: Make) -> None:
     claude = fake(say(piece("He"), make_whole_message("He"), result("He")), "exit 1")
-    assert "ended without a good answer (exit code 1)" in read_complaint(claude)
+    assert "ended without a valid answer (exit code 1)" in read_complaint(claude)
 
 
 def test_an_error_is_an_error_whatever_else_it_is_called(fake: Make) -> None:
     claude = fake(say(result("No more turns", is_error=True)))
-    assert "answered with an error (No more turns)" in read_complaint(claude)
+    assert "reported an error (No more turns)" in read_complaint(claude)
 
 
 def test_errors_may_come_as_a_list(fake: Make) -> None:
@@ -495,10 +495,10 @@ def test_output_that_is_not_json_is_returned_as_it_is(fake: Make) -> None:
 
 
 def test_no_json_at_all_is_an_error(fake: Make) -> None:
-    with pytest.raises(ModelError, match="nothing where JSON was asked for"):
+    with pytest.raises(ModelError, match="empty answer instead of JSON"):
         fake(say(result(""))).generate_json(SYSTEM, "a", SCHEMA)
 
 
 def test_an_error_instead_of_json_is_an_error(fake: Make) -> None:
-    with pytest.raises(ModelError, match=r"answered with an error \(Slow down\.\)"):
+    with pytest.raises(ModelError, match=r"reported an error \(Slow down\.\)"):
         fake(say(result("Slow down.", is_error=True))).generate_json(SYSTEM, "a", SCHEMA)

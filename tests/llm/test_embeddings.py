@@ -400,7 +400,7 @@ def test_an_answer_in_another_form_is_an_error(
     endpoint.replies.append(EndpointReply(body=body))
     said = read_complaint(embedder)
     assert "not a list of embeddings" in said
-    assert "EMBEDDINGS_URL such as http://localhost:11434/v1" in said
+    assert "EMBEDDINGS_URL is an address such as http://localhost:11434/v1" in said
     assert len(endpoint.asked) == 1
 
 
@@ -429,7 +429,7 @@ def test_vectors_that_cannot_be_right_are_an_error(
     endpoint.replies.append(EndpointReply(body=answer(*entries)))
     said = read_complaint(embedder, "咖啡", "tea")
     assert says in said
-    assert "check that 'nomic' is a model for embeddings" in said
+    assert "check that 'nomic' is an embedding model" in said
 
 
 def test_the_dimension_is_the_same_in_every_batch(
@@ -508,11 +508,11 @@ def test_an_endpoint_that_says_nothing_is_not_waited_for(waits: list[float]) -> 
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (400, "answered 400 (input too long); look at its log"),
-        (401, "does not let us in (401); check EMBEDDINGS_API_KEY"),
-        (403, "does not let us in (403); check EMBEDDINGS_API_KEY"),
+        (400, "answered 400 (input too long); check its log"),
+        (401, "rejects the key (401); check EMBEDDINGS_API_KEY"),
+        (403, "rejects the key (403); check EMBEDDINGS_API_KEY"),
         (404, "has no model 'nomic' (404); with Ollama run `ollama pull nomic`"),
-        (204, "answered 204 (it says nothing); look at its log"),
+        (204, "answered 204 (no details); check its log"),
     ],
 )
 def test_a_refusal_is_not_tried_again_and_says_what_to_do(
@@ -537,8 +537,8 @@ def test_a_long_refusal_is_cut(endpoint: EmbeddingsServer, embedder: EndpointEmb
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (429, "takes no more requests for now (429); try again later"),
-        (500, "answered 500 (out of memory); look at its log"),
+        (429, "accepts no more requests at the moment (429); try again later"),
+        (500, "answered 500 (out of memory); check its log"),
     ],
 )
 def test_a_server_that_stays_busy_is_an_error_after_the_third_time(
@@ -593,7 +593,7 @@ def test_texts_and_key_are_not_sent_elsewhere(
 ) -> None:
     moved = {"Location": f"{elsewhere.url}/embeddings"}
     endpoint.replies.append(EndpointReply(status, b"", moved))
-    assert f"sends us elsewhere ({status})" in read_complaint(embedder)
+    assert f"redirects to another address ({status})" in read_complaint(embedder)
     assert elsewhere.asked == []
 
 
@@ -683,7 +683,7 @@ def test_an_endpoint_needs_a_model() -> None:
     settings = Settings(embeddings_url="http://localhost:11434/v1")
     with pytest.raises(SettingsError, match="set EMBEDDINGS_MODEL to the name"):
         find_embedder(settings)
-    assert describe(settings).startswith("none (EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not")
+    assert describe(settings).startswith("none (EMBEDDINGS_URL is set, but EMBEDDINGS_MODEL is not")
 
 
 def test_the_installed_model_comes_next_and_is_not_loaded_to_be_named() -> None:

@@ -97,13 +97,13 @@ def test_the_description_says_why_and_what_is_missing() -> None:
     in_file = Settings(model="openai:x", openai_api_key="o", sources={"model": "file"})
     assert describe(named, environ=BARE) == (
         "openai:gpt-5.4-mini at https://api.openai.com/v1"
-        " (TURNLEAF_MODEL names it; OPENAI_API_KEY is not set)"
+        " (set by TURNLEAF_MODEL; OPENAI_API_KEY is not set)"
     )
     assert describe(in_file, environ=BARE) == (
-        "openai:x at https://api.openai.com/v1 (the settings name it)"
+        "openai:x at https://api.openai.com/v1 (set in the settings file)"
     )
     assert describe(Settings(model="ollama:qwen3"), environ=BARE) == (
-        "ollama:qwen3 at http://localhost:11434/v1 (TURNLEAF_MODEL names it)"
+        "ollama:qwen3 at http://localhost:11434/v1 (set by TURNLEAF_MODEL)"
     )
 
 

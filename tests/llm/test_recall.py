@@ -153,7 +153,7 @@ def test_a_statement_is_taken_in_with_what_will_be_learned_from_it() -> None:
 
 
 def test_it_fills_in_no_form() -> None:
-    with pytest.raises(ModelError, match="recall is no model"):
+    with pytest.raises(ModelError, match="recall model cannot produce structured output"):
         RecallModel().generate_json("", "", {})
 
 

@@ -91,7 +91,7 @@ def test_a_file_can_be_dropped_and_one_that_is_no_export_says_so(
     )
     page.dispatch_event(".import-drop", "drop", {"dataTransfer": dropped})
     failed = card(page, "Not imported: export.zip")
-    expect(failed).to_contain_text("is no zip archive, or a damaged one; download it again")
+    expect(failed).to_contain_text("is not a zip archive, or is damaged; download it again")
     assert server.contents() == []
 
 

@@ -146,7 +146,7 @@ def test_a_wrong_key_is_explained_in_a_sentence_and_replaced(visit: Visit, town:
     page.get_by_role("combobox", name="Model", exact=True).select_option("gpt-5.4")
     town.openai.fail(401, "Incorrect API key provided.")
     page.get_by_role("button", name="Use this model").click()
-    expect(page.get_by_text("OpenAI refuses the key; copy it again")).to_be_visible()
+    expect(page.get_by_text("OpenAI rejects the key; copy it again")).to_be_visible()
     assert town.read_setting("model") is None
     page.get_by_role("button", name="Replace").click()
     page.get_by_label("Key of OpenAI").fill(f"{KEY}-2")

@@ -41,7 +41,7 @@ def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: P
     asked.fill("今天有什麼事？\n看看昨天的筆記。")
     when = form.get_by_role("textbox", name="When", exact=True)
     when.fill("晚上九點")
-    expect(times.get_by_role("status")).to_contain_text("'晚上九點' says no time")
+    expect(times.get_by_role("status")).to_contain_text("'晚上九點' is not a time")
     expect(times.get_by_role("listitem")).to_have_count(0)
     when.fill("2020-12-24 18:00")
     expect(times.get_by_role("status")).to_have_text("This is in the past, or never happens.")

@@ -47,7 +47,7 @@ def test_a_refused_value_shows_why_beside_it_and_changes_nothing(
     page = visit.open("#/settings")
     for name, value, told in (
         ("Number of facts", "0", "a whole number of at least 1"),
-        ("Channels where it answers every member", "客廳", "ids as Slack shows them"),
+        ("Channels where it answers every member", "客廳", "IDs as Slack shows them"),
         ("Address of an embeddings model", "http://192.0.2.7/v1", "Only whoever runs the server"),
     ):
         row = setting(page, name)

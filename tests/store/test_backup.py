@@ -494,8 +494,8 @@ def test_a_restore_that_fails_half_way_says_what_to_do(data: Path, file: Path) -
     with pytest.raises(StorageError, match="zzz") as caught:
         restore(data, file)
     (safety,) = data.parent.glob("data.before-restore-*")
-    assert "some files may be restored already" in str(caught.value)
-    assert f"what was there is in {safety}; run it again" in str(caught.value)
+    assert "some files may already be restored" in str(caught.value)
+    assert f"the previous contents are in {safety}; run the command again" in str(caught.value)
     in_the_way.rmdir()
     restore(data, file)
     assert contents(data) == before
@@ -506,7 +506,9 @@ def test_without_anything_before_no_place_of_it_is_named(data: Path, file: Path)
     backup(data, file)
     other = data.parent / "other"
     (other / ".empty.txt.tmp").mkdir(parents=True)
-    with pytest.raises(StorageError, match="some files may be restored already; run it again"):
+    with pytest.raises(
+        StorageError, match="some files may already be restored; run the command again"
+    ):
         restore(other, file)
 
 
@@ -572,7 +574,9 @@ def test_without_a_place_for_what_was_there_nothing_is_changed(
     file.chmod(0o644)
     (fenced_folder / "a.txt").write_text("新", "utf-8")
     said = restore_as_nobody(fenced_folder, file)
-    assert said.startswith(f"StorageError: what is in {fenced_folder} could not be saved first")
+    assert said.startswith(
+        f"StorageError: the contents of {fenced_folder} could not be backed up first"
+    )
     assert "permission is denied" in said
     assert "nothing was changed" in said
     assert (fenced_folder / "a.txt").read_text("utf-8") == "新"

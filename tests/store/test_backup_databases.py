@@ -211,7 +211,7 @@ def test_a_backup_says_that_a_database_is_damaged(
     path = make_database(data, "一")
     path.write_bytes(cut(path.read_bytes()))
     backup(data, file)
-    assert f"{path} is damaged; it is saved as it is, without its log" in caplog.text
+    assert f"{path} is damaged; it was backed up as it is, without its log file" in caplog.text
 
 
 def test_a_database_that_is_kept_busy_is_named_with_what_sqlite_says(

@@ -96,7 +96,7 @@ def test_a_context_with_room_for_all_is_all() -> None:
 
 
 def test_a_context_of_less_than_nothing_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="max_tokens cannot be negative, as -1 is"):
+    with pytest.raises(InvalidInput, match="max_tokens must not be negative, but is -1"):
         conversation().get_context(-1)
 
 
@@ -209,7 +209,7 @@ def test_what_is_not_there_cannot_be_loaded(tmp_path: Path) -> None:
 def test_what_is_no_conversation_cannot_be_loaded_and_stays(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "saved.json"
     path.write_bytes(data)
-    with pytest.raises(CorruptFile, match=r"saved\.json does not hold a saved conversation"):
+    with pytest.raises(CorruptFile, match=r"saved\.json is not a saved conversation"):
         Conversation.load(path)
     assert path.read_bytes() == data
 

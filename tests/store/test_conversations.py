@@ -86,7 +86,7 @@ def test_a_file_can_do_none_of_this(tmp_path: Path) -> None:
         lambda: store.take_over(KEY, []),
         lambda: store.changes_since(None),
     ):
-        with pytest.raises(InvalidInput, match=r"only a location ending in \.db can"):
+        with pytest.raises(InvalidInput, match=r"this needs a location ending in \.db"):
             attempt()
     assert store.find_message(1) is None
 
@@ -270,7 +270,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: TimedPlace) -> No
         lambda: store.get_history(KEY),
         lambda: store.clear(KEY),
     ):
-        with pytest.raises(StorageError, match="is gone since it was opened"):
+        with pytest.raises(StorageError, match="has been removed since it was opened"):
             attempt()
         assert not place.path.exists()
 
@@ -295,7 +295,7 @@ def test_a_read_only_folder_refuses_writing_and_allows_reading(suffix: str, grou
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "x.md", "x.sqlite", ".json"])
 def test_a_name_that_does_not_tell_the_kind_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidInput, match=r"end it in \.json or \.db"):
+    with pytest.raises(InvalidInput, match=r"use a name ending in \.json or \.db"):
         ConversationStore(tmp_path / name)
 
 
@@ -303,7 +303,7 @@ def test_a_name_that_does_not_tell_the_kind_is_refused(tmp_path: Path, name: str
     "url", ["postgresql://me@host/db", "postgres://x/y.db", "https://x/y.json"]
 )
 def test_an_address_is_refused(url: str) -> None:
-    with pytest.raises(InvalidInput, match=r"pass a path in \.json or \.db|ending in"):
+    with pytest.raises(InvalidInput, match=r"use a path ending in|ending in"):
         ConversationStore(url)
 
 

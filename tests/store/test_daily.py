@@ -63,7 +63,7 @@ def test_what_is_not_utf_8_is_read_as_far_as_it_can_be_and_stays(
     path = log.location / "2026-11-15.md"
     path.write_bytes(b"- caf\xe9\n- tea\n")
     assert log.read(DAY) == "- caf\ufffd\n- tea\n"
-    assert "2026-11-15.md is not all UTF-8 text" in caplog.text
+    assert "2026-11-15.md is not valid UTF-8 everywhere" in caplog.text
     log.append("noted")
     assert path.read_bytes() == b"- caf\xe9\n- tea\n- 23:59 noted\n"
 

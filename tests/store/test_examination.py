@@ -52,7 +52,7 @@ OTHERS: dict[str, Look] = {
     "index.db": lambda path: Index(path).examine(),
     "memory-config.json": lambda path: ConfigFile(path).examine(),
 }
-ONLY_A_WINDOW = "history is short"
+ONLY_A_WINDOW = "not every message is kept"
 
 
 def read_everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
@@ -104,7 +104,7 @@ def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
         "schedules.json": "1 schedule",
         "learning.db": "1 message to learn from",
         "daily": "1 day",
-        "index.db": "made by the first search",
+        "index.db": "created by the first search",
         "memory-config.json": "none (optional)",
     }
     assert [one for looked in found.values() for one in list_messages(looked, "error")] == []
@@ -118,7 +118,7 @@ def test_what_is_no_file_is_a_problem_and_not_waited_for(
 ) -> None:
     make(tmp_path / name)
     (problem,) = list_messages(look(tmp_path / name), "error")
-    assert problem == f"{tmp_path / name} is no ordinary file; move it away"
+    assert problem == f"{tmp_path / name} is not a regular file; move it elsewhere"
 
 
 @pytest.mark.parametrize("name", ["talk.db", "talk.json", "schedules.json", "learning.db"])
@@ -167,7 +167,9 @@ def test_what_nobody_runs_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "schedules.json"
     ScheduleStore(path, now=lambda: LONG_AGO).add("ask", "every 15m", name="mine")
     (warning,) = list_messages(ScheduleStore(path).examine(), "warning")
-    assert warning.startswith("the schedule mine is due since 2020-01-01T00:15:00.000Z, but no")
+    assert warning.startswith(
+        "the schedule mine has been due since 2020-01-01T00:15:00.000Z, but no"
+    )
 
 
 def test_learning_tells_how_it_goes(tmp_path: Path) -> None:

@@ -346,7 +346,7 @@ def test_what_cannot_be_used_is_kept_under_another_name(
         assert copy.name.startswith("file.txt.corrupt-")
         assert copy.read_bytes() == b"damaged"
         assert mode(copy) == 0o640
-        assert f"(it is broken); it was kept as {copy}" in caplog.text
+        assert f"(it is broken); it was set aside as {copy}" in caplog.text
 
 
 def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
@@ -420,7 +420,7 @@ def test_a_name_that_is_too_long_is_an_error_that_says_so(path: Path) -> None:
 
 def test_links_that_go_in_a_circle_are_an_error_that_says_so(path: Path) -> None:
     path.symlink_to(path)
-    with pytest.raises(StorageError, match="round in a circle"):
+    with pytest.raises(StorageError, match="form a loop"):
         atomic.read(path)
 
 
@@ -448,7 +448,7 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
 
 
 def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
-    assert "put it back (turnleaf restore), or start again" in str(atomic.make_vanished_error(path))
+    assert "put it back (turnleaf restore), or restart" in str(atomic.make_vanished_error(path))
     assert str(path) in str(atomic.make_vanished_error(path))
 
 

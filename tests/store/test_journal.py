@@ -105,7 +105,7 @@ def test_a_line_that_cannot_be_read_is_named_and_left_alone(
     with caplog.at_level(logging.WARNING, "turnleaf"):
         assert [one.n for one in journal.read()] == [1, 2]
     assert damage in journal.path.read_bytes()
-    assert not damage.strip() or "changes.jsonl holds a line that cannot be read" in caplog.text
+    assert not damage.strip() or "changes.jsonl contains a line that cannot be read" in caplog.text
 
 
 def test_a_line_that_a_power_cut_tore_does_not_spoil_the_next(journal: Journal) -> None:

@@ -220,7 +220,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: QueueFile) -> Non
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     place.path.unlink()
-    with pytest.raises(StorageError, match="is gone since it was opened"):
+    with pytest.raises(StorageError, match="has been removed since it was opened"):
         store.enqueue(KEY, make_queued("two"))
 
 

@@ -143,7 +143,7 @@ def test_undo_is_refused_for_what_a_person_changed_since(page: StoreLocation) ->
     store = page.open()
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs"))
-    with pytest.raises(Conflict, match="was changed since"):
+    with pytest.raises(Conflict, match="was changed again since"):
         store.undo()
     assert list_contents(store) == ["theirs"]
 
@@ -365,7 +365,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: StoreLocation) ->
         lambda: store.delete(memory.id),
         store.undo,
     ):
-        with pytest.raises(StorageError, match="is gone since it was opened"):
+        with pytest.raises(StorageError, match="has been removed since it was opened"):
             attempt()
     assert not place.path.exists()
     place.edit(kept)
@@ -377,7 +377,7 @@ def test_reading_a_file_that_is_gone_is_an_error_too(place: StoreLocation) -> No
     store = place.open()
     store.add("x")
     place.path.unlink()
-    with pytest.raises(StorageError, match="is gone"):
+    with pytest.raises(StorageError, match="has been removed"):
         store.get_all()
     assert not place.path.exists()
 
@@ -432,7 +432,7 @@ def test_a_name_that_does_not_tell_the_format_is_refused(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("url", ["postgresql://me@host/db", "sqlite:///x.db", "https://x/y.md"])
 def test_an_address_is_refused(url: str) -> None:
-    with pytest.raises(InvalidInput, match=r"pass a path ending in \.json or \.md"):
+    with pytest.raises(InvalidInput, match=r"use a path ending in \.json or \.md"):
         MemoryStore(url)
 
 

@@ -95,7 +95,7 @@ def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: OlderF
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
-    with pytest.raises(Conflict, match="changed since"):
+    with pytest.raises(Conflict, match="changed again since"):
         store.undo()
     assert (list_contents(store), list_older(store)) == ([], ["I have two cats"])
 

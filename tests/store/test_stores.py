@@ -56,7 +56,7 @@ def test_spaces_share_the_settings_and_no_location_that_is_set(tmp_path: Path) -
 def test_a_space_has_no_spaces(tmp_path: Path) -> None:
     anna = find_space_folder(DataFolder(tmp_path, "a test"), "anna")
     assert find_space_folder(anna, None) == find_space_folder(anna, "anna") == anna
-    with pytest.raises(InvalidInput, match="no spaces of its own"):
+    with pytest.raises(InvalidInput, match="a space cannot contain spaces"):
         find_space_folder(anna, "bob")
 
 
@@ -68,7 +68,7 @@ def test_the_environment_names_a_space(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("scheme", ["mysql", "redis"])
 def test_an_address_without_a_backend_is_refused_and_its_password_not_told(scheme: str) -> None:
-    with pytest.raises(InvalidInput, match=f"a {scheme}:// address; pass a folder") as refused:
+    with pytest.raises(InvalidInput, match=f"a {scheme}:// address; use a folder") as refused:
         Stores.open(f"{scheme}://me:secret@host/memory")
     assert "secret" not in str(refused.value)
 

@@ -243,7 +243,7 @@ def test_what_cannot_be_read_is_kept_in_the_copy_and_named(
     kept = copies(folder)
     assert {copy.read_bytes() for copy in kept} == set(before)
     for copy in kept:
-        assert f"could not be read and taken over; all of it is kept in {copy}" in caplog.text
+        assert f"could not be read and migrated; the whole file is kept as {copy}" in caplog.text
 
 
 @pytest.mark.parametrize("data", [b"", b"{broken", b"\xff\xfe", b"[]"])

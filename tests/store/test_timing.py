@@ -183,7 +183,7 @@ def test_an_interval_in_something_else_is_not_taken_for_minutes(timing: str) -> 
 
 @pytest.mark.parametrize("timing", ["9999-12-31 23:59", "0001-01-01", "3000-01-01 09:00"])
 def test_a_moment_that_no_file_could_hold_is_refused(timing: str) -> None:
-    with pytest.raises(InvalidInput, match="too far away"):
+    with pytest.raises(InvalidInput, match="too far in the future"):
         check_timing(timing, "America/New_York")
 
 
@@ -242,7 +242,7 @@ def _posix_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_posix_clock")
 def test_a_machine_whose_clock_goes_by_no_known_zone_is_not_taken_for_another() -> None:
-    with pytest.raises(InvalidInput, match="name a time zone"):
+    with pytest.raises(InvalidInput, match="does not use the time zone"):
         assume_zone()
 
 

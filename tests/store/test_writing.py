@@ -352,7 +352,7 @@ def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Edi
     first = store.write(store.text().replace("words", "other words"))
     store.write(store.text().replace("other words", "no words"))
     before, record = page.data(), store.changes()
-    with pytest.raises(Conflict, match=r"was changed since at the same lines"):
+    with pytest.raises(Conflict, match=r"the same lines were changed later"):
         store.undo(first.change)
     assert (page.data(), store.changes()) == (before, record)
 

@@ -127,7 +127,7 @@ def _parse_any_layout(text: str) -> dict[str, str]:
         # Some editors save a byte order mark, which JSON does not allow.
         value = json.loads(text.removeprefix("\ufeff"))
         if value["version"] != VERSION:
-            message = f"it was written by a newer version of Turnleaf (form {value['version']})"
+            message = f"it was written by a newer version of Turnleaf (format {value['version']})"
             raise CorruptFile(message)
         return {key: dumps(one) for key, one in value["conversations"].items()}
     except _PROBLEMS as error:

@@ -193,8 +193,8 @@ class Draft:
     def _undo_facts(self, whole: Change, made: Sequence[Change], reversal: Splice) -> None:
         if not all(map(self._holds_only_facts, map("".join, (reversal.took, reversal.put)))):
             message = (
-                "the text was changed since at the same lines or by another program, so this "
-                "cannot be undone; edit it instead"
+                "the same lines were changed later, or by another program, so this change "
+                "cannot be undone; edit the text instead"
             )
             raise Conflict(message)
         for change in made:
@@ -218,7 +218,7 @@ class Draft:
 
     def _check_absent(self, change: Change) -> None:
         if self.find(change.id) is not None:
-            message = f"the memory {change.id} is there already, so there is nothing to undo"
+            message = f"the fact {change.id} is already in the memory, so there is nothing to undo"
             raise Conflict(message)
 
     def _check_unchanged(self, change: Change, expected: Memory) -> None:
@@ -226,8 +226,8 @@ class Draft:
         # Its time may differ: a fact that was only said again still says the same.
         if fact is None or fact.memory.content != expected.content:
             message = (
-                f"the memory {change.id} was changed since, so this cannot be undone; "
-                "edit or forget it instead"
+                f"the fact {change.id} was changed again since then, so this change cannot "
+                "be undone; edit or forget the fact instead"
             )
             raise Conflict(message)
 

@@ -174,7 +174,7 @@ def find_schedule_problems(known: Iterable[Schedule], now: datetime) -> Iterator
         if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
             program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
             since = to_iso(one.next_due)
-            message = f"{name} is due since {since}, but no program runs it; start {program}"
+            message = f"{name} has been due since {since}, but no program runs it; start {program}"
             yield Diagnosis("warning", message)
 
 
@@ -183,7 +183,7 @@ def describe_backlog(backlog: Mapping[str, int], *, has_unread: bool) -> str:
     messages = pluralize(sum(backlog.values()), "message")
     if not backlog or has_unread:
         return f"{messages} to learn from"
-    return f"{messages} kept for a model; rules have read them"
+    return f"{messages} waiting for a model; already read by rules"
 
 
 def find_learning_problems(
@@ -192,15 +192,16 @@ def find_learning_problems(
     """Return what could not be read or kept, and what failed last."""
     messages = [_describe_set_aside(one) for one in set_aside]
     problems = sorted({one.problem for one in outbox if one.problem})
-    messages += [f"something was learned and could not be kept: {one}" for one in problems]
+    messages += [f"an extracted fact could not be stored: {one}" for one in problems]
     if error:
-        messages.append(f"learning failed and will be tried again: {error.text}")
+        messages.append(f"learning failed and will be retried: {error.text}")
     return [Diagnosis("warning", message) for message in messages]
 
 
 def _describe_set_aside(one: SetAside) -> str:
     said = one.queued.message.timestamp
     return (
-        f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside: learning"
-        " from it was cut off twice; turnleaf forget --conversation erases it with the rest"
+        f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside because"
+        " learning from it was interrupted twice; turnleaf forget --conversation erases it with"
+        " the rest"
     )

@@ -31,7 +31,7 @@ def read_key(payload: Mapping[str, Any]) -> str:
     names = ("conversation", "sessionId", "session_id")
     key = next((payload[name] for name in names if payload.get(name)), None)
     if not isinstance(key, str):
-        message = 'an event needs its "conversation", the key of the conversation that it is about'
+        message = 'an event needs "conversation", the key of its conversation'
         raise InvalidInput(message)
     return key
 

@@ -204,7 +204,7 @@ def read_chatgpt_conversation(record: Json) -> Iterator[Found]:
     if not ordered:
         yield Skipped("conversations without a message")
     elif not identity:
-        yield Skipped("conversations without an id")
+        yield Skipped("conversations without an ID")
     else:
         yield FoundConversation(CHATGPT, identity, read_text(record.get("title")), ordered, leaf)
 
@@ -371,7 +371,7 @@ def read_gemini_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterat
     entries = map(read_dict, records)
     for day, same in groupby(entries, key=lambda entry: _find_day(entry, zone)):
         if day is None:
-            yield Skipped("activities that are no prompt", sum(1 for _ in same))
+            yield Skipped("activities that are not prompts", sum(1 for _ in same))
         else:
             yield from _read_day(day, same)
 
@@ -502,7 +502,7 @@ def _make_conversation(
     program: str, session: str, title: str, messages: tuple[FoundMessage, ...], leaf: int
 ) -> Found:
     if not messages:
-        return Skipped("transcripts in which nobody said anything")
+        return Skipped("transcripts without messages")
     return FoundConversation(program, session, title, messages, leaf)
 
 
@@ -530,7 +530,7 @@ def read_graph(lines: Iterable[Json]) -> Iterator[Found]:
                     yield FoundMemory(_name_subject(name, text.strip()), category=category)
         elif line.get("type") == "relation":
             parts = [read_text(line.get(key)) for key in ("from", "relationType", "to")]
-            yield FoundMemory(" ".join(parts)) if all(parts) else Skipped("unfinished relations")
+            yield FoundMemory(" ".join(parts)) if all(parts) else Skipped("incomplete relations")
         else:
             yield Skipped("lines that are neither an entity nor a relation")
 
@@ -573,7 +573,7 @@ def read_own_form(record: Json) -> Iterator[Found]:
         parents[identity] = str(one["parent"]) if one.get("parent") is not None else last
         last = identity
         if role not in {"user", "assistant"} or not text:
-            yield Skipped("messages without a text or with another role than user and assistant")
+            yield Skipped("messages without text, or with a role other than user and assistant")
             continue
         messages[identity] = FoundMessage(role, text, read_time(one.get("time")))
     ordered, leaf = order_tree(messages, parents, last)
@@ -581,11 +581,11 @@ def read_own_form(record: Json) -> Iterator[Found]:
     if ordered and identity:
         yield FoundConversation("file", identity, read_text(record.get("title")), ordered, leaf)
     else:
-        yield Skipped("conversations without an id or without a message")
+        yield Skipped("conversations without an ID or without a message")
 
 
 Reader: TypeAlias = "Callable[[Iterable[Json]], Iterator[Found]]"
-NOT_UNDERSTOOD = "records that were not understood"
+NOT_UNDERSTOOD = "unknown records"
 
 
 def choose_json_reader(first: Json, zone: tzinfo | None) -> Reader | None:

@@ -31,13 +31,16 @@ def schedule_key(schedule_id: str) -> str:
 def check_key(key: str) -> str:
     """Return a key; raise InvalidInput for one that a file, URL or terminal cannot hold."""
     if not key or not key.strip():
-        message = "a conversation needs a name; pass a non-empty string as its id"
+        message = "a conversation needs a key; pass a non-empty string as its id"
         raise InvalidInput(message)
     if len(key) > MAX_KEY_CHARS:
-        message = f"a conversation's name may have {MAX_KEY_CHARS} characters, this has {len(key)}"
+        message = (
+            f"a conversation's key is limited to {MAX_KEY_CHARS} characters, and this one has "
+            f"{len(key)}; shorten it"
+        )
         raise InvalidInput(message)
     if _NOT_TEXT.search(key):
-        message = f"a conversation's name holds a character that is not text: {key!r}"
+        message = f"a conversation's key contains a character that is not text: {key!r}; remove it"
         raise InvalidInput(message)
     return key
 

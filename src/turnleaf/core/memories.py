@@ -89,7 +89,7 @@ def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
     One typed by hand may lack its id and times.
     """
     if "content" not in record:
-        message = "a memory has no content"
+        message = "a fact has no content"
         raise InvalidInput(message)
     check_content(record["content"])
     return read_recorded(record, unknown_time)
@@ -134,7 +134,7 @@ def check_date(day: object) -> date:
     """Return the day of a date, a datetime or a text; raise InvalidInput for anything else."""
     found = day if isinstance(day, date) else read_day(day)
     if found is None:
-        message = f"{day!r:.80} is no date; write it as 2026-11-15"
+        message = f"{day!r:.80} is not a date; write it as 2026-11-15"
         raise InvalidInput(message)
     return found.date() if isinstance(found, datetime) else found
 
@@ -188,7 +188,7 @@ def check_content(content: object) -> str:
     """Return the content of a fact; raise InvalidInput for what is no text, or blank."""
     text = check_text(content, "a memory")
     if not text.strip():
-        message = "a fact needs some text, and this is empty; type it"
+        message = "the fact is empty; type some text"
         raise InvalidInput(message)
     return text
 
@@ -199,7 +199,10 @@ def check_category(category: str | None) -> str | None:
         return None
     heading = _make_heading(category)
     if heading and len(heading) > MAX_CATEGORY_CHARS:
-        message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(heading)}"
+        message = (
+            f"a category is limited to {MAX_CATEGORY_CHARS} characters, and this one has "
+            f"{len(heading)}; shorten it"
+        )
         raise InvalidInput(message)
     return heading
 
@@ -207,7 +210,7 @@ def check_category(category: str | None) -> str | None:
 def check_slot(slot: str | None) -> str | None:
     """Return a slot; raise InvalidInput for what cannot name one."""
     if slot is not None and read_slot(slot) is None:
-        message = f"a slot is a name of up to {MAX_SLOT_CHARS} characters, not {slot!r:.120}"
+        message = f"a slot must be a name of up to {MAX_SLOT_CHARS} characters, not {slot!r:.120}"
         raise InvalidInput(message)
     return slot
 
@@ -216,19 +219,19 @@ def check_day(day: object) -> date | None:
     """Return the last day of a fact; raise InvalidInput for what is no date."""
     if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
         return day
-    message = f"the last day of a fact is a date, not {day!r:.120}"
+    message = f"the last day of a fact must be a date, not {day!r:.120}"
     raise InvalidInput(message)
 
 
 def check_text(text: object, what: str) -> str:
     """Return a text; raise InvalidInput for what no text file can hold."""
     if not isinstance(text, str):
-        message = f"{what} is text, not {type(text).__name__}"
+        message = f"{what} must be text, not {type(text).__name__}"
         raise InvalidInput(message)
     wrong = _NOT_TEXT.search(text)
     if wrong:
         message = (
-            f"{what} cannot hold the character U+{ord(wrong[0]):04X} (at position "
+            f"{what} cannot contain the character U+{ord(wrong[0]):04X} (at position "
             f"{wrong.start()}), which is not text; remove it"
         )
         raise InvalidInput(message)
@@ -239,7 +242,7 @@ def check_note(entry: object) -> str:
     """Return the text of a daily note; raise InvalidInput if it is blank."""
     text = check_text(entry, "a note")
     if not text.strip():
-        message = "a note needs some text; type it"
+        message = "the entry is empty; type some text"
         raise InvalidInput(message)
     return text
 
@@ -291,7 +294,7 @@ def _read_text(record: Mapping[str, Any], key: str) -> str | None:
     value = record.get(key)
     if value is None or isinstance(value, str):
         return value or None
-    message = f"a memory's {key} is text, not {value!r}"
+    message = f"a fact's {key} must be text, not {value!r}"
     raise InvalidInput(message)
 
 

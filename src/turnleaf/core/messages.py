@@ -153,13 +153,13 @@ def _check(message: Message) -> None:
 def _find_problem(message: Message) -> str | None:
     role, content, calls = message.role, message.content, message.tool_calls
     if role not in ROLES:
-        return f"a message's role is one of {', '.join(ROLES)}, not {role!r}"
+        return f"a message's role must be one of {', '.join(ROLES)}, not {role!r}"
     if calls is not None and role != "assistant":
-        return f"only an assistant's message has tool calls, not one of role {role!r}"
+        return f"only an assistant's message can have tool calls, not one with the role {role!r}"
     if role == "tool" and not message.tool_call_id:
         return "a tool's message needs the tool_call_id of the call that it answers"
     if role != "tool" and message.tool_call_id is not None:
-        return f"only a tool's message has a tool_call_id, not one of role {role!r}"
+        return f"only a tool's message can have a tool_call_id, not one with the role {role!r}"
     if content is None and not calls:
         return f"the {role}'s message has no content; pass text or a list of content parts"
     return _find_content_problem(content) or _find_calls_problem(calls)
@@ -169,7 +169,7 @@ def _find_content_problem(content: object) -> str | None:
     if content is None or isinstance(content, str):
         return None
     if not isinstance(content, list):
-        return f"content is text or a list of content parts, not {type(content).__name__}"
+        return f"content must be text or a list of content parts, not {type(content).__name__}"
     if not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content):
         return 'each content part is a dict with a "type", as in {"type": "text", "text": "…"}'
     return None
@@ -179,7 +179,7 @@ def _find_calls_problem(calls: object) -> str | None:
     if calls is None:
         return None
     if not isinstance(calls, list | tuple):
-        return f"tool_calls is a list of OpenAI's tool call dicts, not {type(calls).__name__}"
+        return f"tool_calls must be a list of OpenAI tool call dicts, not {type(calls).__name__}"
     if not all(isinstance(call, dict) and isinstance(call.get("id"), str) for call in calls):
         return 'each tool call is a dict with an "id", as OpenAI\'s API gives it'
     return None
@@ -210,10 +210,12 @@ class NewMessage:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            message = f"a message's status is one of {', '.join(STATUSES)}, not {self.status!r}"
+            message = (
+                f"a message's status must be one of {', '.join(STATUSES)}, not {self.status!r}"
+            )
             raise InvalidInput(message)
         if self.trust is not None and self.trust not in TRUSTS:
-            message = f"a message's trust is one of {', '.join(TRUSTS)}, not {self.trust!r}"
+            message = f"a message's trust must be one of {', '.join(TRUSTS)}, not {self.trust!r}"
             raise InvalidInput(message)
 
 

@@ -165,7 +165,7 @@ def check_key(key: str | None, variable: str) -> str | None:
     """Return a key; raise SettingsError for one that no header can hold."""
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
-            f"{variable} has a character that no key has, such as a line break; copy it anew"
+            f"{variable} contains a character that no key has, such as a line break; copy it again"
         )
     return key
 

@@ -34,7 +34,7 @@ def check_name(name: str, what: str, *, may_be_empty: bool = False) -> str:
     text = check_text(name, what)
     if (not text and not may_be_empty) or len(text) > MAX_NAME_CHARS or _CONTROLS.search(text):
         message = (
-            f"{what} has 1 to {MAX_NAME_CHARS} characters without control characters; "
+            f"{what} must have 1 to {MAX_NAME_CHARS} characters and no control characters; "
             "shorten it or choose another"
         )
         raise InvalidInput(message)
@@ -44,7 +44,10 @@ def check_name(name: str, what: str, *, may_be_empty: bool = False) -> str:
 def check_value(value: bytes) -> bytes:
     """Return a value; raise InvalidInput for one that is too large."""
     if len(value) > MAX_VALUE_BYTES:
-        message = f"a record holds {MAX_VALUE_BYTES:,} bytes at most, not {len(value):,}; split it"
+        message = (
+            f"a record is limited to {MAX_VALUE_BYTES:,} bytes, and this one has {len(value):,}; "
+            "split it"
+        )
         raise InvalidInput(message)
     return value
 

@@ -65,15 +65,16 @@ def check_capacity(taken: Room, limits: Room) -> None:
         # Twice as many, so that the next request does not fail again.
         remedy = f"turnleaf config memoryMaxItems {max(2 * limits.items, taken.items)}"
         message = (
-            f"the memory is full: it holds {limits.items} facts (MEMORY_MAX_ITEMS); "
+            f"the memory is full: it contains {limits.items} facts (MEMORY_MAX_ITEMS); "
             f"forget some or raise the limit: {remedy}"
         )
         raise MemoryFull(message, remedy)
     if taken.chars > limits.chars:
         remedy = f"turnleaf config memoryMaxChars {max(2 * limits.chars, taken.chars)}"
         message = (
-            f"the memory is full: this would make {taken.chars} characters of {limits.chars} "
-            f"(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit: {remedy}"
+            f"the memory is full: it would have {taken.chars} characters, and the limit is "
+            f"{limits.chars} (MEMORY_MAX_CHARS); forget or shorten some facts, or raise the "
+            f"limit: {remedy}"
         )
         raise MemoryFull(message, remedy)
 
@@ -82,8 +83,9 @@ def check_reserve(taken: Room, room: Room) -> None:
     """Raise MemoryFull for what would take the room that is kept free."""
     if taken.items > room.items or taken.chars > room.chars:
         message = (
-            f"{room.items} facts and {room.chars} characters are all that learning may fill; "
-            "the rest is kept free for what you ask for (MEMORY_MAX_ITEMS, MEMORY_MAX_CHARS)"
+            f"learning may use at most {room.items} facts and {room.chars} characters; the "
+            "rest is reserved for what you ask to be remembered (MEMORY_MAX_ITEMS, "
+            "MEMORY_MAX_CHARS)"
         )
         raise MemoryFull(message)
 

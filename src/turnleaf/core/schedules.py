@@ -372,8 +372,8 @@ def check_deliver(deliver: str) -> str:
     )
     if wanted != "log" and not is_known:
         message = (
-            f"{deliver!r:.80} is no place for results; use log, slack:CHANNEL with the id of the"
-            " channel, or file:NAME with a short name such as news.md"
+            f"results cannot be delivered to {deliver!r:.80}; use log, slack:CHANNEL with "
+            "the channel's ID, or file:NAME with a short name such as news.md"
         )
         raise InvalidInput(message)
     return wanted

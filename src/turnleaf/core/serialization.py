@@ -24,7 +24,7 @@ def dumps(value: object) -> str:
         # NaN and infinities are no JSON, and other programs could not read the file.
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        message = f"it holds what JSON cannot ({error}); use plain values"
+        message = f"it contains values that JSON cannot represent ({error}); use plain values"
         raise InvalidInput(message) from error
     return text if is_text(text) else json.dumps(value)
 
@@ -73,11 +73,11 @@ def from_iso(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        message = f"{text!r} is no time; write it as 2026-03-01T08:30:00Z"
+        message = f"{text!r} is not a time; write it as 2026-03-01T08:30:00Z"
         raise ValueError(message) from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if not _FIRST <= moment < _END:
-        message = f"{text!r} is too far away for a time"
+        message = f"{text!r} is outside the supported range of times"
         raise ValueError(message)
     return moment
 

@@ -133,10 +133,10 @@ SHARE = SettingKind("share", _read_share, "a number from 0 to 1")
 TEXT = SettingKind("text", _read_text, f"a text of at most {MAX_TEXT_CHARS} characters")
 NAME = SettingKind("text", _read_name, "a name or an address")
 IDS = SettingKind(
-    "text", _read_ids, "ids as Slack shows them, separated by commas, such as U012AB3CD"
+    "text", _read_ids, "IDs as Slack shows them, separated by commas, such as U012AB3CD"
 )
 SPACES_OF = SettingKind(
-    "text", _read_spaces, "ids with their spaces, separated by commas, such as U012AB3CD=anna"
+    "text", _read_spaces, "IDs with their spaces, separated by commas, such as U012AB3CD=anna"
 )
 MODEL_NAME = SettingKind("text", _read_model, f"recall, {MODELS}")
 EXTRACTOR = SettingKind("text", _read_extractor, f"rules, {MODELS}")

@@ -68,7 +68,7 @@ def read_options(path: Path) -> dict[str, Any]:
         message = f"{path} cannot be read ({error}); save the app's configuration again"
         raise SettingsError(message) from error
     if not isinstance(options, dict):
-        message = f"{path} must hold one JSON object; save the app's configuration again"
+        message = f"{path} must contain one JSON object; save the app's configuration again"
         raise SettingsError(message)
     return options
 

@@ -36,7 +36,9 @@ def make_link(
     with atomic.lock(path) as file:
         where = (address or "").rstrip("/") or _parse(file.read()).get("address")
         if not isinstance(where, str):
-            raise NotFound("no server has been started here; start one with turnleaf serve")
+            raise NotFound(
+                "no server has been started on this data folder; start one with turnleaf serve"
+            )
         # Only the hash: whoever can read the file cannot use the link.
         link = {"address": where, "hash": _hash(secret), "until": clock() + LIFE_SECONDS}
         file.replace(json.dumps(link).encode())

@@ -235,8 +235,8 @@ def _run_rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Itera
                 results.append(event)
         messages += [response.message, *asking.wire.make_results(results)]
     raise ModelError(
-        f"{asking.who} asked for tools {_MAX_ROUNDS} times without coming to an answer; ask again"
-        " in other words"
+        f"{asking.who} called tools {_MAX_ROUNDS} times without reaching an answer; rephrase "
+        "the question"
     )
 
 
@@ -252,7 +252,7 @@ def _use(tools: Toolbox | None, call: Called) -> str:
     names = [spec.name for spec in tools.specs] if tools else []
     arguments = call.read_arguments()
     if tools is None or call.name not in names:
-        wrong = f"there is no tool {call.name!r}; there are: {', '.join(names) or 'none'}"
+        wrong = f"there is no tool {call.name!r}; the tools are: {', '.join(names) or 'none'}"
     elif arguments is None:
         wrong = "the arguments are not a JSON object; call the tool again with one"
     else:
@@ -366,17 +366,17 @@ class _Asking:
     def check(self, response: Response, *, is_empty: bool) -> None:
         """Raise an error for what is no answer."""
         if response.ending is None:
-            raise ModelError(f"{self.who} broke off its answer; try again", kind="broken-off")
+            raise ModelError(f"the answer of {self.who} was cut off; try again", kind="broken-off")
         if response.ending == "refused":
             because = f" ({shorten_to_line(response.refusal)})" if response.refusal else ""
-            raise ModelError(f"{self.who} refused to answer{because}; ask in other words")
+            raise ModelError(f"{self.who} refused to answer{because}; rephrase the question")
         if is_empty and response.ending == "length":
             raise ModelError(
-                f"{self.who} used up its tokens before it came to an answer; ask for less at a"
-                " time, or set TURNLEAF_MODEL to another model"
+                f"{self.who} used up its tokens before it reached an answer; ask for less at "
+                "a time, or set TURNLEAF_MODEL to another model"
             )
         if is_empty:
-            raise ModelError(f"{self.who} answered with nothing; try again")
+            raise ModelError(f"{self.who} gave an empty answer; try again")
 
     def _answer_in(self, response: Response) -> str:
         text = next((call.arguments for call in response.calls), response.text)
@@ -512,8 +512,8 @@ class ApiModel:
         """Return where to ask, with the key; raise ModelError where there is none."""
         if self.lack:
             raise ModelError(
-                f"{self.name} cannot be asked: {self.lack}; set it to your key, or run turnleaf"
-                " setup to store the key or choose another model",
+                f"{self.name} cannot be used: {self.lack}; set it to your key, or run "
+                "turnleaf setup to store the key or choose another model",
                 kind="no-key",
             )
         key = self._key.read() if self._key else None

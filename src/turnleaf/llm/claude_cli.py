@@ -225,7 +225,7 @@ _SWITCHES = {
 }
 
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-_RECALL = "set TURNLEAF_MODEL=recall to do without a model"
+_RECALL = "set TURNLEAF_MODEL=recall to use no model"
 _MAX_DETAIL_CHARS = 300
 
 
@@ -256,7 +256,7 @@ class ClaudeCli:
         with _count(turn, "answer"):
             yield from self._run(turn, prompt.instructions, prompt.text, _list_options(tools))
             if not turn.has_text:
-                raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
+                raise ModelError(f"claude gave an empty answer; ask again, or {_RECALL}")
         yield turn.read_usage()
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
@@ -267,7 +267,7 @@ class ClaudeCli:
                 pass
             answer = turn.answer_json()
             if not answer:
-                raise ModelError("claude answered with nothing where JSON was asked for; ask again")
+                raise ModelError("claude gave an empty answer instead of JSON; ask again")
         return answer
 
     def _run(
@@ -311,8 +311,8 @@ class ClaudeCli:
     def _describe_timeout(self, turn: _Turn) -> str:
         waiting = f" (it waits because of: {_format_fault(turn.fault)})" if turn.fault else ""
         return (
-            f"claude did not answer within {self._timeout_seconds:g} s{waiting}; try again, or give"
-            " it longer with CLAUDE_TIMEOUT_MS"
+            f"claude did not answer within {self._timeout_seconds:g} s{waiting}; try again, "
+            "or raise CLAUDE_TIMEOUT_MS"
         )
 
 
@@ -486,33 +486,35 @@ def _explain(turn: _Turn) -> str:
     """Return what an answer that is an error means, and what to do."""
     match "refusal" if turn.is_refusal() else turn.fault:
         case "refusal":
-            happened, advice = "refused to answer this", "say it in other words"
+            happened, advice = "refused to answer", "rephrase the question"
         case "authentication_failed":
             happened = "is not logged in, or its key is not accepted"
             advice = f"run `claude` and type /login, or set ANTHROPIC_API_KEY, or {_RECALL}"
         case "rate_limit":
-            happened = "takes no more requests for now"
-            advice = "try again later, or look at the limits of the account"
+            happened = "accepts no more requests at the moment"
+            advice = "try again later, or check the limits of the account"
         case "billing_error":
-            happened, advice = "is not paid for", "look at the account"
+            happened, advice = "has a billing problem", "check the account"
         case "server_error" | "overloaded":
-            happened, advice = "has trouble with its server", "try again later"
+            happened, advice = "has a server problem", "try again later"
         case _:
-            happened = "answered with an error"
-            advice = "run `claude --print hello` to see whether it works by itself"
+            happened = "reported an error"
+            advice = "run `claude --print hello` to see whether claude works by itself"
     return f"claude {happened} ({turn.find_error_text()}); {advice}"
 
 
 def _describe_failure(turn: _Turn, code: int | None, complaint: str) -> str:
     """Return how the program went wrong without telling us in its own way."""
-    advice = "run `claude update`, and `claude --print hello` to see whether it works by itself"
+    advice = (
+        "run `claude update`, then `claude --print hello` to see whether claude works by itself"
+    )
     detail = f": {_cut_line(complaint)}" if complaint else ""
     if turn.noise and not complaint:
         noise = _cut_line(turn.noise.decode("utf-8", "replace"))
         return f"claude printed something that is not JSON ({noise}); {advice}"
     if code is not None and code < 0:
-        return f"claude was ended by signal {-code}{detail}; {advice}"
-    return f"claude ended without a good answer (exit code {code}){detail}; {advice}"
+        return f"claude was stopped by signal {-code}{detail}; {advice}"
+    return f"claude ended without a valid answer (exit code {code}){detail}; {advice}"
 
 
 def _list_options(tools: Toolbox | None) -> list[str]:
@@ -527,7 +529,7 @@ def _list_options(tools: Toolbox | None) -> list[str]:
 
 def _refuse_nul(text: str) -> str:
     if "\0" in text:
-        raise InvalidInput("the prompt holds a NUL character, which is no text; remove it")
+        raise InvalidInput("the prompt contains a NUL character, which is not text; remove it")
     return text
 
 

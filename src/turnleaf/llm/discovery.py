@@ -86,19 +86,21 @@ def explain_kind(kind: str, provider: ModelProvider, url: str) -> str:
     who, where = provider.label, url
     sentences = {
         "no-key": f"there is no key for {who}; paste one, or run turnleaf keys set {provider.name}",
-        "key-refused": f"{who} refuses the key; copy it again from your account there",
-        "unreachable": f"{where} cannot be reached; check that its server runs, and the network",
+        "key-refused": f"{who} rejects the key; copy it again from your account there",
+        "unreachable": (
+            f"{where} cannot be reached; check that its server is running, and the network"
+        ),
         "model-unknown": f"{who} does not have this model; choose one from its list",
-        "rate-limit": f"{who} takes no more requests for now; wait a minute and try again",
-        "no-credit": f"the account at {who} has no credit left; add some there",
-        "server-fault": f"{who} has trouble of its own; try again in a few minutes",
+        "rate-limit": f"{who} accepts no more requests at the moment; wait a minute and try again",
+        "no-credit": f"the account at {who} has no credit left; add credit there",
+        "server-fault": f"the server of {who} has a problem; try again in a few minutes",
         "too-slow": f"{who} took too long to answer; try again, or choose a smaller model",
         "context-too-small": (
-            "the context of this model is too small; give it at least 4,096 tokens where its server"
-            " runs, or choose another"
+            "the context of this model is too small; set it to at least 4,096 tokens in its "
+            "server, or choose another model"
         ),
-        "broken-off": f"{who} broke off its answer; try again",
-        "unexpected": f"{where} does not answer as a server of models; check the address",
+        "broken-off": f"the answer of {who} was cut off; try again",
+        "unexpected": f"{where} does not answer like a model server; check the address",
     }
     return sentences[kind]
 
@@ -193,7 +195,7 @@ def list_models(
     """Return the names of a provider's models that chat; raise ModelError if it does not say."""
     place = url or find_url(provider, settings, environ)
     if place is None:
-        raise InvalidInput(f"{provider.name} needs an address; give one")
+        raise InvalidInput(f"{provider.name} needs an address; add one")
     address = check_url(place, "the address")
     key = find_key(provider, address, settings)
     if key is None and provider.needs_key and address == provider.url:

@@ -152,24 +152,24 @@ class EndpointEmbedder:
                 happened = f"cannot be reached ({self._read_detail(reply)})"
                 advice = "start it, or unset EMBEDDINGS_URL"
             case 401 | 403:
-                happened = f"does not let us in ({reply.status})"
+                happened = f"rejects the key ({reply.status})"
                 advice = "check EMBEDDINGS_API_KEY"
             case 404:
                 happened = f"has no model {self._model!r} (404)"
                 advice = (
                     f"with Ollama run `ollama pull {self._model}`, else check EMBEDDINGS_MODEL,"
-                    " and that EMBEDDINGS_URL is such as http://localhost:11434/v1"
+                    " and that EMBEDDINGS_URL is an address such as http://localhost:11434/v1"
                 )
             case 429:
                 asked = "" if reply.wait is None else f", and asks to wait {reply.wait:.0f} s"
-                happened = f"takes no more requests for now (429){asked}"
-                advice = "try again later, or look at the limits of the account"
+                happened = f"accepts no more requests at the moment (429){asked}"
+                advice = "try again later, or check the limits of the account"
             case status if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-                happened = f"sends us elsewhere ({status}), where your texts are not sent"
-                advice = "set EMBEDDINGS_URL to where it is"
+                happened = f"redirects to another address ({status}), where your texts are not sent"
+                advice = "set EMBEDDINGS_URL to that address"
             case status:
                 happened = f"answered {status} ({self._read_detail(reply)})"
-                advice = "look at its log, and check EMBEDDINGS_URL and EMBEDDINGS_MODEL"
+                advice = "check its log, EMBEDDINGS_URL and EMBEDDINGS_MODEL"
         return f"{self._url} {happened}; {advice}"
 
     def _read_detail(self, reply: _Reply) -> str:
@@ -179,12 +179,12 @@ class EndpointEmbedder:
             # A server may repeat the key that it was sent.
             text = text.replace(self._api_key, "…")
         printable = "".join(char if char.isprintable() else " " for char in text)
-        return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"
+        return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "no details"
 
     def _make_error(self, what: str) -> EmbeddingError:
         return EmbeddingError(
-            f"{self._url} answered with {what}; check that {self._model!r} is a model for"
-            " embeddings and EMBEDDINGS_URL such as http://localhost:11434/v1"
+            f"{self._url} answered with {what}; check that {self._model!r} is an embedding "
+            "model and that EMBEDDINGS_URL is an address such as http://localhost:11434/v1"
         )
 
 

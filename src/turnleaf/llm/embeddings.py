@@ -99,8 +99,8 @@ class LocalEmbedder:
 def _open_endpoint(settings: Settings, url: str) -> Embedder:
     if not settings.embeddings_model:
         raise SettingsError(
-            "EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not; set EMBEDDINGS_MODEL to the name"
-            " of the model, such as nomic-embed-text, or unset EMBEDDINGS_URL"
+            "EMBEDDINGS_URL is set, but EMBEDDINGS_MODEL is not; set EMBEDDINGS_MODEL to the "
+            "name of the model, such as nomic-embed-text, or unset EMBEDDINGS_URL"
         )
     server: type[EndpointEmbedder] = import_module("turnleaf.llm.embedding_server").EndpointEmbedder
     return server(url, settings.embeddings_model, settings.embeddings_api_key)
@@ -136,9 +136,9 @@ class _TakesEmbedder(Protocol):
 def describe_search(settings: Settings) -> str:
     """Return in one line how the search works here; raise SettingsError where it cannot."""
     if find_embedder(settings) is None or find_search_fault(settings):
-        return "by words alone"
+        return "by words only"
     if not has_numpy():
-        return f"by words alone (for meaning as well, {advise_install('vectors')})"
+        return f"by words only (to compare meanings too, {advise_install('vectors')})"
     return "by words and meaning"
 
 

@@ -70,21 +70,21 @@ _BY_STATUS: dict[int, FailureKind] = {
 }
 _EXPLANATIONS: dict[FailureKind, tuple[str, str]] = {
     "no-key": ("needs a key", "set {variable}"),
-    "key-refused": ("does not let us in ({detail})", "check {variable}"),
+    "key-refused": ("rejects the key ({detail})", "check {variable}"),
     "unreachable": ("cannot be reached ({detail})", "{reach}"),
     "model-unknown": ("has no model {model!r} ({detail})", "{other_model}"),
-    "no-credit": ("says that the account is used up ({detail})", "look at your account there"),
-    "rate-limit": ("takes no more requests for now (429){wait}", "try again later"),
+    "no-credit": ("reports no credit left ({detail})", "check your account there"),
+    "rate-limit": ("accepts no more requests at the moment (429){wait}", "try again later"),
     "context-too-small": (
-        "cannot read that much at once ({detail})",
-        "begin a new conversation, or set PROMPT_MAX_TOKENS lower",
+        "cannot fit the prompt into its context ({detail})",
+        "start a new conversation, or lower PROMPT_MAX_TOKENS",
     ),
-    "too-slow": ("said nothing for {seconds}", "try again, or set CLAUDE_TIMEOUT_MS higher"),
-    "broken-off": ("broke off its answer ({detail})", "try again"),
-    "server-fault": ("is in trouble of its own ({detail})", "try again in a few minutes"),
+    "too-slow": ("sent nothing for {seconds}", "try again, or raise CLAUDE_TIMEOUT_MS"),
+    "broken-off": ("cut off its answer ({detail})", "try again"),
+    "server-fault": ("has a server problem ({detail})", "try again in a few minutes"),
     "unexpected": (
-        "did not answer as it should ({detail})",
-        "try again, and if it stays so check TURNLEAF_MODEL and TURNLEAF_MODEL_URL",
+        "sent an unexpected answer ({detail})",
+        "try again; if this happens again, check TURNLEAF_MODEL and TURNLEAF_MODEL_URL",
     ),
 }
 
@@ -118,7 +118,7 @@ def classify_refusal(status: int, body: object, retry_after: float | None = None
     codes = [str(said[name]) for name in ("type", "code", "status") if said.get(name)]
     text = str(said.get("message") or "")
     words = " ".join([*codes, text])
-    return CallFailure(_classify(status, words), text or "it says nothing", status, retry_after)
+    return CallFailure(_classify(status, words), text or "no details", status, retry_after)
 
 
 def _classify(status: int, words: str) -> FailureKind:
@@ -159,10 +159,13 @@ def explain(failure: CallFailure, endpoint: Endpoint) -> str:
 
 def _suggest_model(endpoint: Endpoint) -> str:
     if endpoint.provider.name == "ollama":
-        return f"run `ollama pull {endpoint.model}`, or set TURNLEAF_MODEL to a model that is there"
+        return (
+            f"run `ollama pull {endpoint.model}`, or set TURNLEAF_MODEL to a model that exists "
+            "there"
+        )
     return (
-        "set TURNLEAF_MODEL to a model that is there, and TURNLEAF_MODEL_URL, if you use it, to an"
-        " address such as http://localhost:11434/v1"
+        "set TURNLEAF_MODEL to a model that exists there, and TURNLEAF_MODEL_URL, if you use "
+        "it, to an address such as http://localhost:11434/v1"
     )
 
 

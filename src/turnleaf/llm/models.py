@@ -43,8 +43,8 @@ _DEFAULTS: dict[str, str] = {
 }
 _FORMATS_IN_WORDS = {
     "json_schema": "its server enforces the JSON schema",
-    "json_object": "its server takes no JSON schema, and is asked for a JSON object",
-    "prompt": "its server enforces no JSON, and the form stands in the prompt",
+    "json_object": "its server does not support JSON schemas, so it is asked for a JSON object",
+    "prompt": "its server does not enforce JSON, so the prompt describes the format",
 }
 
 
@@ -105,12 +105,13 @@ def choose_model(settings: Settings, environ: Mapping[str, str] = ENVIRONMENT) -
     """Return the name of the model that answers, and why it does."""
     if settings.model:
         is_in_file = settings.sources.get("model") == "file"
-        return settings.model, "the settings name it" if is_in_file else "TURNLEAF_MODEL names it"
+        why = "set in the settings file" if is_in_file else "set by TURNLEAF_MODEL"
+        return settings.model, why
     # An address without a model's name would send the key of one server to another.
     if settings.model_url:
         raise SettingsError(
-            "TURNLEAF_MODEL_URL is set and TURNLEAF_MODEL is not; set TURNLEAF_MODEL to the name"
-            " of the model there, such as openai:NAME, or unset TURNLEAF_MODEL_URL"
+            "TURNLEAF_MODEL_URL is set, but TURNLEAF_MODEL is not; set TURNLEAF_MODEL to the "
+            "name of the model there, such as openai:NAME, or unset TURNLEAF_MODEL_URL"
         )
     if which("claude", path=find_program_folders(environ)):
         return _CLAUDE, "the program claude is installed"
@@ -141,7 +142,7 @@ def describe_destinations(
     except SettingsError:
         names = []  # Then nobody can be asked.
     if not names:
-        return [], "your words stay on this machine"
+        return [], "your words stay on this computer"
     return names, f"your words go to {', '.join(names)}"
 
 
@@ -180,7 +181,7 @@ class _Making:
             return program(model or None, timeout_seconds=self.seconds)
         if provider := find_provider(name):
             return self._make_served(provider, model)
-        raise SettingsError(f"{name!r} is no model; set it to recall, {MODELS}")
+        raise SettingsError(f"{name!r} is not a model name; use recall, {MODELS}")
 
     def _make_served(self, provider: ModelProvider, model: str) -> Model:
         # A program that asks no server need not load what speaks to one.

@@ -50,7 +50,9 @@ class RecallModel:
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
         """Refuse: there is nothing here that could follow a schema."""
-        message = "recall is no model and fills in no form; set another with TURNLEAF_MODEL"
+        message = (
+            "the recall model cannot produce structured output; set TURNLEAF_MODEL to another model"
+        )
         raise ModelError(message)
 
 

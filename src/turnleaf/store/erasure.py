@@ -117,7 +117,7 @@ def erase(stores: Contents, source: str) -> Erased:
 def _check_source(source: str) -> str:
     name = check_text(source, "a source")
     if not name.strip():
-        message = 'name a source: a conversation\'s key, "tool:NAME" or "document:NAME"'
+        message = 'give a source: a conversation\'s key, "tool:NAME" or "document:NAME"'
         raise InvalidInput(message)
     return name
 

@@ -76,7 +76,7 @@ class ExportFile:
         with self.open() as stream:
             data = stream.read(max_bytes + 1)
         if len(data) > max_bytes:
-            message = f"{self.name} is too large to be read whole ({self.size:,} bytes)"
+            message = f"{self.name} is too large to be read ({self.size:,} bytes)"
             raise InvalidInput(message)
         return data
 
@@ -89,7 +89,7 @@ class ExportFile:
             try:
                 yield from _parse_items(text)
             except (ValueError, RecursionError) as error:
-                message = f"{self.name} is not whole JSON ({error}); it was read up to there"
+                message = f"{self.name} is incomplete JSON ({error}); it was read up to that point"
                 raise CorruptFile(message) from error
 
     def read_first_item(self) -> Any:  # noqa: ANN401 - whatever somebody else wrote
@@ -139,7 +139,7 @@ def open_upload(file: IO[bytes], name: str, time: datetime) -> Iterator[Export]:
         with zipfile.ZipFile(file) as archive:
             yield Export(name, _list_archive(name, archive))
     elif name.lower().endswith(".zip"):
-        message = f"{name} is no zip archive, or a damaged one; download it again"
+        message = f"{name} is not a zip archive, or is damaged; download it again"
         raise InvalidInput(message)
     else:
         size = os.fstat(file.fileno()).st_size
@@ -164,7 +164,7 @@ def _list_folder(folder: Path) -> list[ExportFile]:
             if path.is_file() and not path.is_symlink() and not _HIDDEN.fullmatch(name):
                 found.append(_make_entry(folder, path))
         if len(found) > MAX_ENTRIES:
-            message = f"{folder} has more than {MAX_ENTRIES:,} files; choose a folder further in"
+            message = f"{folder} contains more than {MAX_ENTRIES:,} files; choose a subfolder"
             raise InvalidInput(message)
     return found
 
@@ -191,9 +191,9 @@ def _check_archive(name: str, entries: list[zipfile.ZipInfo]) -> None:
     if any(entry.flag_bits & 1 for entry in entries):
         problem = "is locked with a password; unpack it and import the folder"
     elif len(entries) > MAX_ENTRIES:
-        problem = f"holds more than {MAX_ENTRIES:,} files"
+        problem = f"contains more than {MAX_ENTRIES:,} files"
     elif unpacked > max(RATIO_FREE_BYTES, MAX_RATIO * packed) or unpacked > MAX_UNPACKED_BYTES:
-        problem = f"would unpack to {unpacked:,} bytes, which no export does"
+        problem = f"would unpack to {unpacked:,} bytes, more than any export has"
     else:
         return
     message = f"{name} {problem}, so it was not read"

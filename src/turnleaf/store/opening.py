@@ -66,7 +66,7 @@ def _find_address(named: object) -> str | None:
     if scheme not in SCHEMES:
         # Only the scheme is named: an address may hold a password.
         message = (
-            f"this version cannot keep anything at a {scheme}:// address; pass a folder or a "
+            f"this version cannot store data at a {scheme}:// address; use a folder or a "
             "postgresql:// address"
         )
         raise InvalidInput(message)
@@ -80,9 +80,9 @@ def check_argument(given: str | None) -> None:
     name, _, _ = given.partition("://")[2].partition("/")[0].rpartition("@")
     if ":" in name or "password=" in given.partition("?")[2]:
         message = (
-            "everybody on this machine sees the options of a program, so an address there holds no "
-            "password; put the password into ~/.pgpass or PGPASSWORD, or the address into "
-            "TURNLEAF_DATA_DIR"
+            "every user of this computer can see the options of a program, so an address "
+            "there must not contain a password; put the password into ~/.pgpass or "
+            "PGPASSWORD, or the address into TURNLEAF_DATA_DIR"
         )
         raise InvalidInput(message)
 
@@ -94,7 +94,10 @@ def load_database(module: str) -> Any:  # noqa: ANN401 - a module
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
             raise
-        message = f"a database needs psycopg, which is not installed; {advise_install('postgres')}"
+        message = (
+            "PostgreSQL needs the package psycopg, which is not installed; "
+            f"{advise_install('postgres')}"
+        )
         raise InvalidInput(message) from None
 
 

@@ -376,11 +376,11 @@ def check_search(limit: int, source: str | None, mode: str, reader: Reader) -> N
     """Raise InvalidInput for what no search can be asked for."""
     most = PROMPT_LIMIT if reader.is_prompt else MAX_LIMIT
     if not 1 <= limit <= most:
-        message = f"the limit is between 1 and {most}, not {limit}"
+        message = f"the limit must be between 1 and {most}, not {limit}"
         raise InvalidInput(message)
     if source is not None and source not in KINDS:
-        message = f"the source is one of {', '.join(KINDS)}, not {source!r:.80}"
+        message = f"the source must be one of {', '.join(KINDS)}, not {source!r:.80}"
         raise InvalidInput(message)
     if mode not in MODES:
-        message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
+        message = f"the mode must be one of {', '.join(MODES)}, not {mode!r:.80}"
         raise InvalidInput(message)

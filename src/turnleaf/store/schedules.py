@@ -102,8 +102,8 @@ def assume_zone() -> str:
     for moment in (now, now + HALF_A_YEAR):
         if moment.astimezone().utcoffset() != moment.astimezone(place).utcoffset():
             message = (
-                f"the clock of this machine does not go by {zone}; name a time zone,"
-                " such as --zone Asia/Taipei"
+                f"this computer's clock does not use the time zone {zone}; choose one, such "
+                "as --zone Asia/Taipei"
             )
             raise InvalidInput(message)
     return zone
@@ -153,7 +153,7 @@ def _parse_cron(expression: str, after: datetime) -> CronSim:
         # With six it would take the first for seconds.
         return CronSim(wanted if len(wanted.split()) == FIELDS else "", after)
     except CronSimError as error:
-        message = f"{expression!r:.80} says no time ({error}); write it as {EXAMPLES}"
+        message = f"{expression!r:.80} is not a time ({error}); write it as {EXAMPLES}"
         raise InvalidInput(message) from None
 
 
@@ -195,7 +195,7 @@ def _parse_interval(timing: str) -> timedelta:
     step = timedelta(**{UNITS[unit]: int(found[1] or 1)}) if found and unit else timedelta()
     if not SHORTEST <= step <= LONGEST:
         message = (
-            f"{timing!r:.80} says no interval between a minute and a year; write it as every 15m"
+            f"{timing!r:.80} is not an interval between a minute and a year; write it as every 15m"
         )
         raise InvalidInput(message)
     return step
@@ -210,10 +210,10 @@ def _parse_moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(_ONE_DIGIT.sub("0", text))
     except ValueError:
-        message = f"{text!r:.80} is no time; write it as 2026-12-24 18:00"
+        message = f"{text!r:.80} is not a time; write it as 2026-12-24 18:00"
         raise InvalidInput(message) from None
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
-        message = f"{text!r:.80} is too far away; write it as 2026-12-24 18:00"
+        message = f"{text!r:.80} is too far in the future; write it as 2026-12-24 18:00"
         raise InvalidInput(message)
     return moment
 
@@ -267,7 +267,7 @@ class KeptSchedules(ABC):
 
         def edit(known: dict[str, Schedule]) -> Schedule:
             if len(known) >= MAX_SCHEDULES:
-                message = f"there are {MAX_SCHEDULES} schedules already; remove some first"
+                message = f"there are already {MAX_SCHEDULES} schedules; remove some first"
                 raise InvalidInput(message)
             made = _set_first_due(
                 replace(wanted, id=make_unique_id(self._new_id(), set(known))), now
@@ -385,7 +385,7 @@ class KeptSchedules(ABC):
         def edit(known: dict[str, Schedule]) -> tuple[Schedule, Run]:
             one = _get(known, schedule_id)
             if one.is_running(now):
-                message = f"{schedule_id} is running already; wait until it is done"
+                message = f"{schedule_id} is already running; wait until it is done"
                 raise Conflict(message)
             if one.open_run:
                 # Nobody holds it any more: the program that began it died.
@@ -448,7 +448,7 @@ def _set_first_due(schedule: Schedule, now: datetime) -> Schedule:
     """Set when it is due first; refuse a time that never comes."""
     timed = _set_next_due(schedule, now)
     if timed.next_due is None:
-        message = f"{schedule.timing!r:.80} lies in the past or never comes; choose another time"
+        message = f"{schedule.timing!r:.80} is in the past or never occurs; choose another time"
         raise InvalidInput(message)
     return timed
 
@@ -460,10 +460,13 @@ def _set_next_due(schedule: Schedule, now: datetime) -> Schedule:
 def _check_prompt(prompt: str) -> str:
     text = check_text(prompt, "what is asked").strip()
     if not text:
-        message = "a schedule needs a prompt; this is empty"
+        message = "the prompt of a schedule is empty; type some text"
         raise InvalidInput(message)
     if len(text) > MAX_PROMPT_CHARS:
-        message = f"what is asked may have {MAX_PROMPT_CHARS:,} characters, this has {len(text):,}"
+        message = (
+            f"a schedule's prompt is limited to {MAX_PROMPT_CHARS:,} characters, and this one "
+            f"has {len(text):,}; shorten it"
+        )
         raise InvalidInput(message)
     return text
 
@@ -471,13 +474,16 @@ def _check_prompt(prompt: str) -> str:
 def _check_name(name: str) -> str | None:
     text = " ".join(check_text(name, "a name").split())
     if len(text) > MAX_NAME_CHARS:
-        message = f"a name may have {MAX_NAME_CHARS} characters, this has {len(text):,}"
+        message = (
+            f"a name is limited to {MAX_NAME_CHARS} characters, and this one has {len(text):,}; "
+            "shorten it"
+        )
         raise InvalidInput(message)
     return text or None
 
 
 def _get(known: dict[str, Schedule], schedule_id: str) -> Schedule:
     if schedule_id not in known:
-        message = f"there is no schedule {schedule_id!r:.80}; turnleaf schedule list names them"
+        message = f"there is no schedule {schedule_id!r:.80}; list them with turnleaf schedule list"
         raise NotFound(message)
     return known[schedule_id]

@@ -69,12 +69,12 @@ def choose_counter() -> Count:
 def describe() -> str:
     """Describe how tokens are counted, and what to install for exact counts."""
     if not _find_vocabulary():
-        return f"estimate ({advise_install('tokens')} for exact counts)"
+        return f"estimated ({advise_install('tokens')} for exact counts)"
     try:
         version = import_module("tiktoken").__version__
         _read_verified()
     except _FAULTS as fault:
-        return f"estimate ({fault}; reinstall turnleaf[tokens] for exact counts)"
+        return f"estimated ({fault}; reinstall turnleaf[tokens] for exact counts)"
     return f"exact (o200k, tiktoken {version})"
 
 

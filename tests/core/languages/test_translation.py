@@ -169,6 +169,22 @@ def test_texts_are_quoted_as_the_language_does(english: str, said: str) -> None:
     assert said in translate(english, "zh")
 
 
+def test_a_command_in_a_sentence_keeps_its_quotation_marks() -> None:
+    advice = "by words only (to compare meanings too, run pip install 'turnleaf[vectors]')"
+    assert translate(advice, "zh").endswith("請執行 pip install 'turnleaf[vectors]'）")
+
+
+def test_each_part_of_a_report_is_translated() -> None:
+    report = (
+        "by rules and by openai:tiny; 1 model call today, 200 at most; "
+        "3 facts in its answers skipped; 1 message given up because no answer could be read"
+    )
+    assert translate(report, "zh") == (
+        "用規則和 openai:tiny；今天用模型學習了 1 次，上限 200 次；"
+        "略過回答裡的 3 則記憶；有 1 則訊息因為模型的回答無法辨識，已放棄"
+    )
+
+
 def test_what_joins_two_english_sentences_stays_as_it_is() -> None:
     assert translate("the moon is full (tonight); look up", "zh") == (
         "the moon is full (tonight); look up"
@@ -176,7 +192,7 @@ def test_what_joins_two_english_sentences_stays_as_it_is() -> None:
 
 
 def test_a_sentence_that_begins_with_words_is_not_the_beginning_of_another() -> None:
-    error = "'x.txt' does not say how to keep memories; use a name ending in .json or .md"
+    error = "'x.txt' does not tell the format of the memories; use a name ending in .json or .md"
     assert translate(f"the memory's location cannot be used: {error}", "zh") == (
         "無法使用記憶的位置：從「x.txt」看不出記憶的存放格式；請以 .json 或 .md 結尾"
     )

@@ -39,7 +39,7 @@ def test_a_packed_vector_is_little_endian_float32() -> None:
 
 @pytest.mark.parametrize("values", [[], [0.0, 0.0], [1.0, math.nan], [1.0, math.inf]])
 def test_a_vector_without_a_direction_is_refused(values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="no direction"):
+    with pytest.raises(InvalidInput, match="cannot be used"):
         pack(values)
 
 

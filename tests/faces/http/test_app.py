@@ -220,7 +220,7 @@ def test_of_a_long_record_the_newest_lines_are_looked_at(server: RunningServer) 
     good = record.read_bytes()
     record.write_bytes(b"garbage\n" + good * (MOST_EXAMINED - 1) + b"garbage\n" + good[:20])
     (problem,) = make_doctor_report(server.assistant.stores)["problems"]
-    said = f"1 line of {record} cannot be read, line {MOST_EXAMINED + 1} first"
+    said = f"1 line of {record} cannot be read (the first is line {MOST_EXAMINED + 1})"
     assert problem["message"].startswith(said)
 
 

@@ -153,7 +153,7 @@ def test_a_save_after_an_editors_save_is_refused_and_loses_nothing(
     answer = client.put(MAIN, json={"content": "# Memory\n"}, headers={"if-match": etag})
     assert answer.status_code == 412
     assert answer.headers["content-type"] == "application/problem+json"
-    assert "somebody else saved" in answer.json()["detail"]
+    assert "was saved elsewhere" in answer.json()["detail"]
     assert server.memory.read_text("utf-8") == edited
     current = answer.headers["etag"]
     assert answer.json()["etag"] == current == client.get(MAIN).headers["etag"]
@@ -593,7 +593,7 @@ def test_another_day_takes_no_note_and_says_why(
     other = today(shared_server) + timedelta(days=days)
     answer = visitor.post(f"{DAILY}/{other}", json={"entry": BULB})
     assert answer.status_code == 422
-    assert f"today's note, {today(shared_server)}" in answer.json()["detail"]
+    assert f"today's note; use {today(shared_server)}" in answer.json()["detail"]
     assert shared_server.assistant.daily.dates() == []
 
 

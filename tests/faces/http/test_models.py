@@ -42,14 +42,14 @@ def test_the_providers_are_listed_with_where_their_keys_come_from(
     assert {"anthropic", "openai", "gemini", "groq", "ollama", "compatible"} <= set(by_name(client))
     assert found["current"] == {
         "name": "recall",
-        "why": "the settings name it",
+        "why": "set in the settings file",
         "url": None,
         "lack": None,
     }
     assert found["wordsGo"] == {
         "local": True,
         "to": [],
-        "sentence": "your words stay on this machine",
+        "sentence": "your words stay on this computer",
     }
     assert found["operator"] is False
     assert by_name(client)["openai"]["key"] is None
@@ -139,7 +139,7 @@ def test_a_key_for_another_address_than_the_providers_is_confirmed(
     sent = {"key": KEY, "url": "https://proxy.example/v1"}
     answer = operator.put("/api/keys/openai", json=sent)
     assert (answer.status_code, answer.json()["code"]) == (409, "unconfirmed-address")
-    assert "proxy.example would be sent your words and a key" in answer.json()["detail"]
+    assert "your words and a key would be sent to" in answer.json()["detail"]
     assert operator.put("/api/keys/openai", json={**sent, "confirm": True}).status_code == 200
 
 
@@ -169,11 +169,11 @@ def test_the_models_of_a_provider_without_an_address_need_one(client: httpx2.Cli
 @pytest.mark.parametrize(
     ("status", "kind", "english", "chinese"),
     [
-        (401, "key-refused", "refuses the key", "拒絕"),
+        (401, "key-refused", "rejects the key", "拒絕"),
         (404, "model-unknown", "does not have this model", "沒有這個模型"),
         (402, "no-credit", "no credit left", "額度"),
         (429, "rate-limit", "wait a minute", "一分鐘"),
-        (503, "server-fault", "trouble of its own", "問題"),
+        (503, "server-fault", "has a problem", "狀況"),
         (413, "context-too-small", "context of this model is too small", "上下文"),
         (418, "unexpected", "check the address", "網址"),
     ],

@@ -252,5 +252,5 @@ def test_what_is_too_long_to_keep_is_not_carried_out_again(serve: Serve) -> None
         assert client.post("/api/chat", json=CHAT, headers=KEY).is_success
         again = client.post("/api/chat", json=CHAT, headers=KEY)
     assert (again.status_code, "retry-after" in again.headers) == (409, False)
-    assert "too large to keep" in again.json()["detail"]
+    assert "too large to store" in again.json()["detail"]
     assert len(server.assistant.conversations.messages("web:1")) == 2

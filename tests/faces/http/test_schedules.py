@@ -169,7 +169,7 @@ def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> N
         run = answer.json()
         assert OPEN.items() <= run.items()
         assert client.get(path).json()["running"] is True
-        assert "running already" in problem(client.post(f"{path}/run"), 409, "conflict")
+        assert "already running" in problem(client.post(f"{path}/run"), 409, "conflict")
         model.may_answer.set()
         while client.get(path).json()["running"]:
             assert find_event(heard, "schedules") == {}

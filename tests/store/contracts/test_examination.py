@@ -75,7 +75,7 @@ def test_a_schedule_that_nobody_runs_is_a_problem(space: Stores, clock: Clock) -
     clock.pass_time(minutes=17)
     (problem,) = space.schedules.examine().findings
     assert problem.level == "warning"
-    assert problem.message.startswith("the schedule 每日提問 is due since 2026-03-01T12:15")
+    assert problem.message.startswith("the schedule 每日提問 has been due since 2026-03-01T12:15")
 
 
 def test_what_learning_did_today_and_could_not_do_is_told(space: Stores, clock: Clock) -> None:

@@ -502,7 +502,7 @@ def test_what_was_held_with_an_erased_message_waits_again(store: LearningQueue) 
 
 def test_erasing_nothing_in_particular_is_refused(store: LearningQueue) -> None:
     store.enqueue(KEY, make_queued("one"))
-    with pytest.raises(InvalidInput, match="name a conversation or a source"):
+    with pytest.raises(InvalidInput, match="give a conversation or a source"):
         store.erase()
     assert store.count_queued(KEY) == 1
 

@@ -322,7 +322,7 @@ def test_a_source_narrows_the_search(space: Stores, index: Passages) -> None:
     for source in kinds:
         assert [hit.source for hit in index.search("tea", source=source)] == [source]
     with pytest.raises(
-        InvalidInput, match="the source is one of memory, older, daily, conversations"
+        InvalidInput, match="the source must be one of memory, older, daily, conversations"
     ):
         index.search("tea", source="elsewhere")
 
@@ -341,7 +341,7 @@ def test_days_narrow_the_search_and_both_ends_belong_to_them(
     assert [hit.date for hit in one] == ["2026-03-02"]
     assert index.search("tea", since="2026-03-02", source="memory") == []
     assert index.search("tea", since="2026-03-02", until="2026-03-01") == []
-    with pytest.raises(InvalidInput, match="'yesterday' is no date"):
+    with pytest.raises(InvalidInput, match="'yesterday' is not a date"):
         index.search("tea", since="yesterday")
 
 
@@ -352,11 +352,11 @@ def test_the_limit_is_ten_and_at_most_a_hundred_and_three_hundred_for_a_prompt(
     assert [len(index.search("tea", limit)) for limit in (1, 100)] == [1, 100]
     assert len(index.search("tea")) == 10
     for limit in (0, -1, 101):
-        with pytest.raises(InvalidInput, match="the limit is between 1 and 100"):
+        with pytest.raises(InvalidInput, match="the limit must be between 1 and 100"):
             index.search("tea", limit)
     prompt = Reader("other", is_prompt=True)
     assert len(index.search("tea", 300, reader=prompt)) > 100
-    with pytest.raises(InvalidInput, match="the limit is between 1 and 300"):
+    with pytest.raises(InvalidInput, match="the limit must be between 1 and 300"):
         index.search("tea", 301, reader=prompt)
 
 
@@ -371,7 +371,7 @@ def test_without_a_model_the_words_decide(space: Stores, index: Passages, mode: 
 
 
 def test_an_unknown_mode_is_refused(index: Passages) -> None:
-    with pytest.raises(InvalidInput, match="the mode is one of hybrid, lexical, vector"):
+    with pytest.raises(InvalidInput, match="the mode must be one of hybrid, lexical, vector"):
         index.search("tea", mode="guess")
 
 

@@ -458,7 +458,7 @@ def test_a_schedule_can_be_run_at_once_and_not_twice_at_a_time(
     made = store.add(PROMPT, "0 9 * * *", zone="UTC")
     due = made.next_due
     _, run = store.begin(made.id)
-    with pytest.raises(Conflict, match="running already"):
+    with pytest.raises(Conflict, match="already running"):
         store.begin(made.id)
     store.finish(made.id, run, result="now")
     assert store.get(made.id).next_due == due

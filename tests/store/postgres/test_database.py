@@ -221,7 +221,7 @@ def test_tables_of_a_newer_version_are_not_served_by_an_older_one() -> None:
         # Of a name of its own, so that no connection is there already.
         with (
             Stores.open(f"{address}&application_name=newer") as stores,
-            pytest.raises(StorageError, match="of version 9000, and this Turnleaf knows"),
+            pytest.raises(StorageError, match="are version 9000, but this Turnleaf supports"),
         ):
             stores.facts.get_all()
     finally:

@@ -150,7 +150,7 @@ def test_a_superuser_or_owner_does_not_serve(address: str, role: str) -> None:
     database = address.partition("@/")[2].partition("?")[0]
     with (
         open_space(share_server().address(database, role), "default") as stores,
-        pytest.raises(StorageError, match="not served by a superuser, an owner"),
+        pytest.raises(StorageError, match="must not connect as a superuser, as the owner"),
     ):
         stores.facts.get_all()
 

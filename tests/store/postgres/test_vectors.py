@@ -276,7 +276,7 @@ def test_a_server_with_the_old_model_goes_on_until_another_has_replaced_it(
                 assert before.passages.embed() == 0
         assert set(count_vectors(address)) == {"another"}
         assert old.asked == []
-        assert len([one for one in caplog.messages if "have every server use" in one]) == 1
+        assert len([one for one in caplog.messages if "let every server use" in one]) == 1
 
 
 def test_a_model_that_fails_half_way_leaves_the_old_one_at_work(address: str) -> None:

@@ -20,7 +20,7 @@ describe("what the server says of itself", () => {
       "3 段對話，6 則訊息，最早的是 2026-11-17",
     ],
     ["bge-m3 at http://localhost/v1", "bge-m3 at http://localhost/v1", "bge-m3，網址 http://localhost/v1"],
-    ["by rules; nothing yet", "by rules; nothing yet", "規則；尚未學到什麼"],
+    ["by rules; nothing learned yet", "by rules; nothing learned yet", "規則；尚未學到什麼"],
   ])("%s", (said, english, chinese) => {
     expect(rephrase(said, en.phrases)).toBe(english);
     expect(rephrase(said, zhTW.phrases)).toBe(chinese);

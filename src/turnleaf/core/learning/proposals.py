@@ -386,8 +386,8 @@ def _read_records(answer: str) -> tuple[list[object], bool]:
     if not found:
         shown = " ".join(text.split())[:80]
         message = (
-            f"the model was asked for JSON and answered {shown!r}; set TURNLEAF_EXTRACT_MODEL to"
-            " another model if it stays so"
+            f"the model was asked for JSON, but answered {shown!r}; if this happens again, "
+            "set TURNLEAF_EXTRACT_MODEL to another model"
         )
         raise UnreadableAnswer(message)
     return found, True

@@ -178,7 +178,7 @@ class LearningProblem:
 def queued_to_json(queued: Queued) -> dict[str, Any]:
     """Return the JSON form of a queued message; raise InvalidInput for an unknown trust."""
     if queued.trust not in TRUSTS:
-        message = f"a message's trust is one of {', '.join(TRUSTS)}, not {queued.trust!r}"
+        message = f"a message's trust must be one of {', '.join(TRUSTS)}, not {queued.trust!r}"
         raise InvalidInput(message)
     return {
         "message": messages.to_json(queued.message),

@@ -469,7 +469,7 @@ def _describe_left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
     if turn.message == whole.message:
         return (f"{LEFT_OUT}: {', '.join(told)}.",) if told else ()
     told.insert(0, "the middle of the message")
-    return (f"{LEFT_OUT}: {', '.join(told)}. The setting promptMaxTokens says how long it may be.",)
+    return (f"{LEFT_OUT}: {', '.join(told)}. The setting promptMaxTokens is the limit.",)
 
 
 def _describe_cut_documents(whole: PromptTurn, turn: PromptTurn) -> list[str]:

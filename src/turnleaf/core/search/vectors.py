@@ -57,8 +57,8 @@ def pack(values: Sequence[float]) -> bytes:
     # Divided by zero it would be near to everything or to nothing, without anybody noticing.
     if not length or not math.isfinite(length):
         raise InvalidInput(
-            "a vector of zeros, or with a number that is not finite, has no direction;"
-            " leave it out or compute it again"
+            "a vector of zeros, or one with a number that is not finite, cannot be used; "
+            "leave it out or compute it again"
         )
     return struct.pack(f"<{len(values)}f", *(value / length for value in values))
 

@@ -62,7 +62,8 @@ LONG_WAIT_SECONDS = 8
 """After so long without a word it is said what the model does."""
 LOCAL_FLAGS = 3
 NO_MODEL = (
-    "No model is set up, so answers only quote what is remembered. To choose one: turnleaf setup"
+    "No model is set up, so answers only quote what is remembered. To choose a model, run: "
+    "turnleaf setup"
 )
 
 # What rich would join, or leave out.
@@ -82,7 +83,7 @@ NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
     "--conversation", metavar="NAME", type=TEXT, help="Use the conversation of this name."
 )
 @click.option(
-    "--model", metavar="NAME", type=TEXT, help="Have this model answer in this conversation."
+    "--model", metavar="NAME", type=TEXT, help="Answer with this model in this conversation."
 )
 @click.option("--no-memory", is_flag=True, help="Store, learn and look up nothing.")
 @click.option(
@@ -96,7 +97,7 @@ NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Attach this text file (repeatable); - reads standard input.",
 )
-@click.option("--keep-secrets", is_flag=True, help="Remember passwords and codes as they are.")
+@click.option("--keep-secrets", is_flag=True, help="Remember passwords and codes unmasked.")
 @as_json
 @pass_workspace
 def ask(  # noqa: PLR0913 - the options of a command
@@ -115,10 +116,10 @@ def ask(  # noqa: PLR0913 - the options of a command
 ) -> None:
     """Ask the assistant one question.
 
-    Without TEXT, or with -, the question is read from standard input; with TEXT, what is piped in
-    is attached. It continues the latest conversation of the command line if that is less than an
-    hour old. WHICH is a number in turnleaf history, a key, or the beginning of a title. NAME is
-    any name: a conversation that does not exist yet is begun.
+    Without TEXT, or with -, the question is read from standard input; with TEXT, piped input is
+    attached to the question. The latest conversation of the command line is continued if it is less
+    than an hour old. WHICH is a number in turnleaf history, a key, or the beginning of a title.
+    NAME is any name; if no conversation has it, a new one is started.
 
     \b
     turnleaf ask What is the lamp in the living room called?
@@ -127,7 +128,7 @@ def ask(  # noqa: PLR0913 - the options of a command
     turnleaf ask --model ollama:qwen3 --new 你好
     """  # noqa: D301 - click reads the character, not its name
     if sum((resume is not None, conversation is not None, new or no_memory)) > 1:
-        message = "use only one of --resume, --conversation, and --new or --no-memory"
+        message = "use only one of --resume, --conversation, --new and --no-memory"
         raise InvalidInput(message)
     documents = [_read_document(file) for file in files]
     if words and list(words) != ["-"] and "-" not in files:

@@ -108,7 +108,7 @@ def take_text(words: Sequence[str]) -> str:
     if words and list(words) != ["-"]:
         return " ".join(words)
     if not words and sys.stdin.isatty():
-        message = "no text given; add it to the command, or pipe it in"
+        message = "no text was given; add it to the command, or pipe it in"
         raise click.UsageError(message, click.get_current_context())
     return read_piped().rstrip("\r\n")
 

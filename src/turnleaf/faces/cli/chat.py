@@ -139,7 +139,7 @@ def _ask_which(assistant: Assistant) -> str:
         message = "there is no conversation to continue; start one with turnleaf chat"
         raise NotFound(message)
     if not is_attended():
-        message = "name the conversation; --resume 1 continues the newest in turnleaf history"
+        message = "choose a conversation; --resume 1 continues the newest one in turnleaf history"
         raise InvalidInput(message)
     for number, one in enumerate(known, 1):
         note(describe_conversation(number, one))
@@ -186,9 +186,12 @@ def _greet(one: Chat) -> None:
     """Greet, name the model, and explain how to get on; a path is no greeting."""
     model = one.assistant.model.name
     if model == "recall":
-        murmur("Hello! Tell me something, or ask about it later. No model answers here, I quote.")
+        murmur(
+            "Hello! Tell me something, and ask about it later. Without a model, I answer by "
+            "quoting you."
+        )
     else:
-        murmur(f"Hello! Tell me something, or ask. {model} answers, and I remember.")
+        murmur(f"Hello! Tell me something, or ask a question. {model} answers, and I remember.")
     murmur("/help lists the commands, Ctrl-D quits.")
 
 
@@ -336,7 +339,7 @@ class Chat:
         is_missing = command.argument and not command.argument.startswith("[")
         # A dash alone would stand for what is piped in.
         if argument == "-" or (is_missing and not argument):
-            message = f"something is missing; type /{name} {command.argument}"
+            message = f"the command is incomplete; type /{name} {command.argument}"
             raise InvalidInput(message)
         command.run(self, argument)
 
@@ -382,9 +385,9 @@ def _undo(chat: Chat, _: str) -> None:
 def _toggle_private(chat: Chat, _: str) -> None:
     if chat.is_private:
         chat.assistant.end_private(chat.key)
-        note("No longer private. The private messages are gone.")
+        note("Private mode is off. The private messages were discarded.")
     else:
-        note("Private: from here on nothing is stored, learned or looked up. /private ends it.")
+        note("Private mode is on: nothing is stored, learned or looked up. /private ends it.")
     chat.is_private = not chat.is_private
 
 
@@ -407,7 +410,7 @@ def _show_history(chat: Chat, _: str) -> None:
 
 def _resume(chat: Chat, wanted: str) -> None:
     if chat.is_private:
-        message = "this chat is private; end that first with /private"
+        message = "this chat is private; end private mode first with /private"
         raise InvalidInput(message)
     found = find_conversation(wanted, chat.assistant.conversations.summaries())
     chat.learn()
@@ -486,10 +489,10 @@ COMMANDS = {
     "private": Command("", "Turn private mode on or off.", _toggle_private),
     "new": Command("", "Learn from this conversation and start another.", _start_new),
     "history": Command("", "List the latest conversations.", _show_history),
-    "resume": Command("WHICH", "Continue another one, by number, key or title.", _resume),
+    "resume": Command("WHICH", "Continue another conversation, by number, key or title.", _resume),
     "title": Command("[TITLE]", "Show or change the title of this conversation.", _rename),
     "clear": Command("[yes]", "Permanently erase this conversation.", _clear),
     "status": Command("", "Show the model, the memory and pending work.", _show_status),
     "help": Command("", "Show this help.", _show_help),
-    "quit": Command("", "Quit, as Ctrl-D does.", _quit),
+    "quit": Command("", "Quit (same as Ctrl-D).", _quit),
 }

@@ -110,7 +110,7 @@ def _forget_memory(
 ) -> None:
     wanted = take_text(words)
     if not wanted.strip():
-        message = "nothing was forgotten; type an ID or some text"
+        message = "no fact was named; type an ID or some text"
         raise InvalidInput(message)
     found = _find_memories(workspace.memory, wanted)
     if not found:
@@ -143,7 +143,7 @@ def _choose(found: Sequence[Memory]) -> list[Memory]:
     for number, memory in enumerate(found, 1):
         note(f"  {number:>3}  {memory.id}  {flatten(memory.content)}")
     if not is_attended():
-        message = "several facts match; type the ID of one, or forget them all with --yes"
+        message = "several facts match; use the ID of one, or forget them all with --yes"
         raise InvalidInput(message)
     answer = ask('Forget which? Numbers such as 1 or 1,3, "all", or Enter for none:')
     if answer.casefold() in ("all", "a"):
@@ -196,7 +196,10 @@ def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool
         message = f'nothing came from "{name}"; {_describe_sources(workspace)}'
         raise NotFound(message)
     for copy in gone.copies:
-        note(f"{copy} was set aside earlier and may still contain it; delete it if so")
+        note(
+            f"{copy} was set aside earlier and may still contain the erased text; if so, delete "
+            "the file"
+        )
     parts = f"{pluralize(gone.facts, 'fact')}, {pluralize(gone.notes, 'note')}"
     say_result(
         {**asdict(gone), "copies": list(gone.copies)},
@@ -380,8 +383,7 @@ def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: b
 def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> None:
     """List the conversations whose title or messages contain TEXT.
 
-    Only exactly these words are found; turnleaf search also finds similar ones, and shows
-    passages.
+    Only exact matches are found; turnleaf search also finds similar wording, and shows passages.
     """
     text = " ".join(words)
     with closing(workspace.conversations) as store:

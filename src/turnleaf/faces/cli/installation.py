@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def config(
     workspace: Workspace, key: str | None, value: str | None, unset: str | None, *, as_json: bool
 ) -> None:
-    """Show all settings, or the one called KEY; with VALUE, change it.
+    """Show all settings, or the setting KEY; with VALUE, change it.
 
     Changes are written to memory-config.json in the data folder. Environment variables
     override the file.
@@ -189,26 +189,26 @@ def db() -> None:
     default=SERVING_ROLE,
     show_default=True,
     type=TEXT,
-    help="The role that the programs connect as.",
+    help="Role that the programs connect as.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the SQL statements; change nothing.")
 @pass_workspace
 def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bool) -> None:
-    """Make or change the tables that this version needs.
+    """Create or update the tables that this version needs.
 
-    ADDRESS is that of the database for the role that owns the tables, such as
-    postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
+    ADDRESS is the database address of the role that owns the tables, such as
+    postgresql://turnleaf_owner@localhost/turnleaf. The default is the address of --data-dir.
     """
     where = _find_database(workspace, address)
     schema = load_database("schema")
     made = schema.migrate(where, role=role, dry_run=dry_run)
     if not made:
-        say(localize("the tables are those of this version"))
+        say(localize("the tables are up to date"))
     elif dry_run:
         say(schema.write_script(made, role))
     else:
         for one in made:
-            say(localize(f"made version {one.version} of the tables"))
+            say(localize(f"updated the tables to version {one.version}"))
 
 
 @db.command()
@@ -219,15 +219,15 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     default=LARGE_SPACE,
     show_default=True,
     type=click.IntRange(1),
-    help="How many passages a large space has.",
+    help="Minimum passages of a large space.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the SQL statements; change nothing.")
 @pass_workspace
 def tune(workspace: Workspace, address: str | None, passages: int, *, dry_run: bool) -> None:
-    """Make the index over vectors that each large space should have.
+    """Create the vector index of each large space.
 
-    Indexes that are not needed any more are dropped. The programs may run meanwhile. ADDRESS is
-    that of the database for the role that owns the tables, as for db migrate.
+    Indexes that are no longer needed are dropped. The programs may keep running. ADDRESS is the
+    database address of the role that owns the tables, as for db migrate.
     """
     where = _find_database(workspace, address)
     made = load_database("schema").tune(where, passages=passages, dry_run=dry_run)
@@ -242,7 +242,9 @@ def _find_database(workspace: Workspace, address: str | None) -> str:
     check_argument(address)
     where = find_folder(address).address if address else workspace.folder.address
     if where is None:
-        message = "this needs the address of a database, such as postgresql://OWNER@HOST/DATABASE"
+        message = (
+            "this command needs the address of a database, such as postgresql://OWNER@HOST/DATABASE"
+        )
         raise InvalidInput(message)
     return where
 
@@ -252,13 +254,16 @@ def _find_database(workspace: Workspace, address: str | None) -> str:
 @yes
 @pass_workspace
 def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
-    """Erase the space NAME with all that is in it; it cannot be undone.
+    """Permanently erase the space NAME and everything in it.
 
-    Its tokens are revoked, and its limits are gone.
+    This also revokes its tokens and removes its limits.
     """
     folder = find_folder(workspace.data_dir, name)
     if folder.address is None:
-        message = "this erases a space of a database; delete the folder of a space yourself"
+        message = (
+            "this command only erases spaces in a database; for a space in a data folder, delete "
+            "its folder"
+        )
         raise InvalidInput(message)
     if not yes:
         confirm(f"Erase all of {name}? This cannot be undone.", "use --yes to erase the space")

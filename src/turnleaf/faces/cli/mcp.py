@@ -69,7 +69,7 @@ def read_address(text: str, *, has_token: bool = False) -> Address:
     """
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"] or 1) not in range(1, LARGEST_PORT + 1):
-        message = f"{text!r:.80} is not the address of a server; write it as {USUAL_ADDRESS}"
+        message = f"{text!r:.80} is not a server address; write it as {USUAL_ADDRESS}"
         raise InvalidInput(message)
     path = (found["path"] or "").rstrip("/").removesuffix(f"/{PATH}")
     needs_token = has_token or not _is_local(found["host"].lower().strip("[]"))
@@ -160,7 +160,9 @@ CLIENTS = {
 
 
 @click.group(invoke_without_command=True)
-@click.option("--conversation", metavar="KEY", type=TEXT, help="Conversation to serve.")
+@click.option(
+    "--conversation", metavar="KEY", type=TEXT, help=("Conversation that the client works in.")
+)
 @click.option(
     "--saved", metavar="ID", multiple=True, type=TEXT, help="ID of a fact saved in this turn."
 )

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'
 )
-NO_OLDER = "There are no older facts: none has expired or made room for another."
+NO_OLDER = "There are no older facts: no fact has expired or has made room for another."
 MAX_NAME_CHARS = 40
 MEMORY_NAME = "memory"
 QUESTION_CHARS = 80
@@ -65,8 +65,8 @@ HAPPENED = {
     "expire": "moved to the older facts after its last day",
     "revive": "restored from the older facts",
     "delete": "forgotten",
-    "put": "written when the whole file was saved",
-    "restore": "restored after another program had saved an older file",
+    "put": "written by saving the whole file",
+    "restore": "restored after another program saved an older version of the file",
     "seen": "deleted from the file by hand",
     "undo": "an earlier change was undone",
     "erase": "everything from a source was erased",
@@ -92,7 +92,7 @@ ORIGINS = {
 
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
-@click.option("-c", "--category", type=TEXT, help="Put it under this heading.")
+@click.option("-c", "--category", type=TEXT, help="Category of the fact.")
 @as_json
 @pass_workspace
 def remember(
@@ -121,8 +121,10 @@ def remember(
 
 
 @click.command()
-@click.option("-c", "--category", type=TEXT, help="Only facts under this heading.")
-@click.option("--older", is_flag=True, help="List older facts, which are in no prompt.")
+@click.option("-c", "--category", type=TEXT, help="Only facts of this category.")
+@click.option(
+    "--older", is_flag=True, help=("List the older facts, which are not put into prompts.")
+)
 @as_json
 @pass_workspace
 def memories(workspace: Workspace, category: str | None, *, older: bool, as_json: bool) -> None:
@@ -151,11 +153,11 @@ def edit(
 ) -> None:
     """Change the fact with this ID to TEXT; - reads standard input.
 
-    Without TEXT it opens in your editor ($VISUAL or $EDITOR). If somebody else changes the fact
-    meanwhile, nothing is overwritten and your text is saved to a file.
+    Without TEXT, the fact opens in your editor ($VISUAL or $EDITOR). If the fact is changed
+    elsewhere meanwhile, nothing is overwritten and your text is saved to a file.
 
-    Without ID the whole memory opens, also that of a database. What others change meanwhile is
-    merged with what you save.
+    Without ID, the whole memory opens, even one in a database. Changes made elsewhere meanwhile are
+    merged with yours.
     """
     if memory_id is None:
         _edit_all(workspace, as_json=as_json)
@@ -178,7 +180,7 @@ def edit(
 @as_json
 @pass_workspace
 def pin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
-    """Keep the fact with this ID in every prompt, also where there is no room for all facts."""
+    """Keep the fact with this ID in every prompt, even when not all facts fit."""
     _set_pin(workspace, memory_id, pinned=True, as_json=as_json)
 
 
@@ -187,7 +189,7 @@ def pin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def unpin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
-    """Treat the pinned fact with this ID as any other again."""
+    """Unpin the fact with this ID."""
     _set_pin(workspace, memory_id, pinned=False, as_json=as_json)
 
 
@@ -200,7 +202,10 @@ def _set_pin(workspace: Workspace, memory_id: str, *, pinned: bool, as_json: boo
 
 def _edit_all(workspace: Workspace, *, as_json: bool) -> None:
     if not (has_editor() or is_attended()):
-        message = "nobody is there to edit the memory; name a fact and its text, or set EDITOR"
+        message = (
+            "there is no terminal to edit the memory in; give the ID of a fact and its text, or "
+            "set EDITOR"
+        )
         raise InvalidInput(message)
     facts = workspace.memory
     base, version = facts.snapshot()
@@ -214,7 +219,7 @@ def _edit_all(workspace: Workspace, *, as_json: bool) -> None:
     if written is None:
         note("Nothing was changed.")
     count = len(facts.get_all())
-    lines = [] if written is None else [f"saved; there are {pluralize(count, 'fact')} now"]
+    lines = [] if written is None else [f"saved; the memory now has {pluralize(count, 'fact')}"]
     say_result({"change": written, "facts": count}, *lines, as_json=as_json)
 
 
@@ -234,14 +239,14 @@ def _edit_text(workspace: Workspace, text: str, name: str, suffix: str = ".md") 
         return typed.decode()
     except UnicodeDecodeError:
         path = _keep_text(workspace, name, typed)
-        message = f"your editor did not save UTF-8; convert your text, which is in {path}"
+        message = f"your editor did not save UTF-8; your text is in {path}, so convert it there"
         raise InvalidInput(message) from None
 
 
 def _update(workspace: Workspace, old: Memory, text: str) -> Memory:
     new = workspace.memory.update(old.id, text, expected=old.content)
     if new is None:
-        message = f"the fact {old.id} was forgotten meanwhile; add it with turnleaf remember"
+        message = f"the fact {old.id} was forgotten meanwhile; add it again with turnleaf remember"
         raise NotFound(message)
     return new
 
@@ -275,8 +280,8 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
     """Show where the fact with this ID came from, and every change to it.
 
     The beginning of the ID, or some text of the fact, is enough. Forgotten facts are found by ID.
-    With the key of a conversation, such as cli:session-1, it shows what went into the prompt of
-    each answer.
+    With the key of a conversation, such as cli:session-1, the command shows what went into the
+    prompt of each answer.
     """
     found_id = _find_subject(workspace, memory_id)
     answers = _list_answers(workspace, found_id) if ":" in found_id else []
@@ -296,18 +301,19 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--skip", is_flag=True, help="Skip facts that were changed since.")
+@click.option("--skip", is_flag=True, help="Skip facts that were changed again since then.")
 @as_json
 @pass_workspace
 def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
-    """Undo the last change to the memory that was not undone yet.
+    """Undo the latest change to the memory that has not been undone yet.
 
-    A fact that was changed since is left alone; --skip undoes the change before.
+    A fact that was changed again since then is not restored; --skip undoes the change before
+    instead.
     """
     try:
         undone = workspace.memory.undo(skip=skip)
     except Conflict as error:
-        message = f"{error}; or undo the change before with turnleaf undo --skip"
+        message = f"{error}; or undo an earlier change with turnleaf undo --skip"
         raise Conflict(message) from error
     if not undone:
         message = "there is nothing to undo"
@@ -319,7 +325,7 @@ def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
 def _describe_undone(change: Change) -> list[str]:
     lines = [_describe_restored(memory) for memory in change.removed]
     if change.op == "put" and not change.id:
-        lines.insert(0, "undone: saving the whole text")
+        lines.insert(0, "undone: the change of the whole file")
     before, after = change.before, change.after
     if before and after:
         lines.append(f"changed back {flatten(before.id)}: {flatten(before.content)}")
@@ -462,7 +468,7 @@ def _show_story(
     if memory:
         _show_memory(memory)
         if is_older:
-            say(f"{label('older', 10)}{localize('in no prompt')}")
+            say(f"{label('older', 10)}{localize('not put into prompts')}")
     else:
         say(localize(f"{flatten(memory_id)} is forgotten."))
     say()
@@ -493,9 +499,7 @@ def _show_memory(memory: Memory) -> None:
 def _show_change(change: Change) -> None:
     by = ORIGINS.get(change.origin, f" by {flatten(change.origin)}") if change.origin else ""
     is_lack = change.op == "put" and change.removed
-    what = (
-        "deleted when the whole file was saved" if is_lack else HAPPENED.get(change.op, change.op)
-    )
+    what = "deleted by saving the whole file" if is_lack else HAPPENED.get(change.op, change.op)
     say(f"{format_minute(change.time)}  {localize(what)}{localize(by)}")
     source = change.source or Source()
     is_update = change.before and change.after
@@ -521,7 +525,7 @@ def log(workspace: Workspace, words: tuple[str, ...]) -> None:
     Without TEXT, or with -, the entry is read from standard input.
     """
     workspace.stores.daily.append(take_text(words))
-    say(localize("logged; see turnleaf today"))
+    say(localize("added to today's note; see turnleaf today"))
 
 
 @click.command()

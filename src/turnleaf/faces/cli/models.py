@@ -43,7 +43,8 @@ name_argument = click.argument("name", metavar="NAME", type=TEXT)
 def keys() -> None:
     """Set, list and remove the keys of model providers.
 
-    Keys are kept in a file of yours outside the data folder. No command shows one.
+    Keys are stored outside the data folder, in a file that only you can read. No command shows a
+    key.
 
     \b
     turnleaf keys set openai
@@ -54,20 +55,24 @@ def keys() -> None:
 @keys.command("set", context_settings={"allow_extra_args": True})
 @name_argument
 @click.option(
-    "--from-command", metavar="COMMAND", type=TEXT, help="Store a command that prints the key."
+    "--from-command",
+    metavar="COMMAND",
+    type=TEXT,
+    help=("Store a command that prints the key instead."),
 )
-@click.option("--url", metavar="URL", type=TEXT, help="Send it to this address only.")
+@click.option("--url", metavar="URL", type=TEXT, help="Send the key only to this address.")
 @pass_workspace
 def set_key(workspace: Workspace, name: str, from_command: str | None, url: str | None) -> None:
     """Store the key of the provider NAME.
 
-    It is read from a prompt or from standard input, and sent to the provider's address and to no
-    other. An environment variable such as OPENAI_API_KEY overrides it.
+    The key is read from a prompt or from standard input, and is sent only to the provider's
+    address. An environment variable such as OPENAI_API_KEY overrides it.
     """
     # Click would repeat what is too much, and that is most likely the key.
     if click.get_current_context().args:
         raise InvalidInput(
-            f"others can see an argument; run turnleaf keys set {name} and paste the key"
+            f"other users can see the arguments of a command; run turnleaf keys set {name} "
+            "without the key, then paste it"
         )
     provider, settings = get_provider(name), workspace.settings
     place = url or find_url(provider, settings)
@@ -98,7 +103,7 @@ def read_key(provider: ModelProvider) -> str:
 @as_json
 @pass_workspace
 def list_keys(workspace: Workspace, *, as_json: bool) -> None:
-    """List which providers have a key, and where it is sent."""
+    """List the providers that have a key, and where each key is sent."""
     rows = [row for one in PROVIDERS.values() if (row := _describe(one, workspace.settings))]
     if as_json:
         say_json([dict(zip(("provider", "from", "address"), row, strict=True)) for row in rows])
@@ -127,7 +132,9 @@ def forget_key(name: str, *, as_json: bool) -> None:
     """Remove the stored key of the provider NAME."""
     provider = get_provider(name)
     if not remove_key(provider.name):
-        raise NotFound(f"no key for {provider.name} is stored")
+        raise NotFound(
+            f"no key is stored for {provider.name}; list the keys with turnleaf keys list"
+        )
     removed = f"The key for {provider.label} was removed."
     say_result({"removed": provider.name}, removed, as_json=as_json)
 
@@ -135,7 +142,7 @@ def forget_key(name: str, *, as_json: bool) -> None:
 def get_provider(name: str) -> ModelProvider:
     """Return a provider; raise NotFound for a name that none has."""
     if name not in PROVIDERS:
-        raise NotFound(f"there is no provider {name}; there are: {', '.join(PROVIDERS)}")
+        raise NotFound(f"there is no provider {name}; the providers are: {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
 
 
@@ -143,15 +150,16 @@ def get_provider(name: str) -> ModelProvider:
 @as_json
 @pass_workspace
 def link(workspace: Workspace, *, as_json: bool) -> None:
-    """Print a link that makes a browser the operator's.
+    """Print a link that gives a browser the operator's rights.
 
-    Only there can models, addresses and keys be set in the page. The link works once, for 15
-    minutes, with the server that was started last on this data folder; an older link ends.
+    Only a browser with these rights can set models, addresses and keys in the page. The link works
+    once, within 15 minutes, with the server that was started last on this data folder. Older links
+    stop working.
     """
     url = make_link(workspace.folder.operator_link)
     say_result({"link": url, "seconds": LIFE_SECONDS}, url, as_json=as_json)
     if not as_json:
-        note(f"It works once, for {LIFE_SECONDS // 60} minutes.")
+        note(f"The link works once, within {LIFE_SECONDS // 60} minutes.")
 
 
 NOT_A_TERMINAL = (
@@ -159,8 +167,8 @@ NOT_A_TERMINAL = (
     " turnleaf config model PROVIDER:NAME"
 )
 INTRODUCTION = (
-    "Choose what answers in your conversations. What runs on this machine comes first; nothing is"
-    " changed before a model has answered."
+    "Choose the model that answers in your conversations. Models on this computer come "
+    "first. Nothing is changed until the chosen model has answered."
 )
 QUESTION = "Which one should answer? (q or Enter to leave)"
 WHICH_MODEL = "Which model? (q or Enter to leave)"
@@ -173,9 +181,10 @@ TRIAL_SECONDS = 60.0
 @as_json
 @pass_workspace
 def models(workspace: Workspace, provider: str | None, *, as_json: bool) -> None:
-    """Show which models there are, or list those of PROVIDER.
+    """List the available models, or those of PROVIDER.
 
-    Without PROVIDER only this machine is looked at. With it, the provider is asked, with its key.
+    Without PROVIDER, only servers on this computer are asked. With PROVIDER, that provider is
+    asked, using its key.
 
     \b
     turnleaf models
@@ -229,7 +238,7 @@ def _name_models(found: FoundModels) -> list[str]:
 @pass_workspace
 @click.pass_context
 def setup(ctx: click.Context, workspace: Workspace) -> None:
-    """Choose a model: shows what was found, asks for a key if one is needed, and tests it."""
+    """Choose a model from those that were found, enter its key if it needs one, and test it."""
     if not is_attended():
         raise InvalidInput(NOT_A_TERMINAL)
     settings = workspace.settings
@@ -251,7 +260,7 @@ def setup(ctx: click.Context, workspace: Workspace) -> None:
         note("Nothing was changed.")
         ctx.exit(1)
     workspace.config.change({"model": name, "modelUrl": url})
-    say(localize(f"{name} answers, and is used from now on."))
+    say(localize(f"{name} has answered, and is used from now on."))
     now = workspace.config.load()
     say(localize(describe_destinations(now)[1]))
     _note_lock(workspace)

@@ -57,6 +57,9 @@ class Program(click.Group):
             return super().get_command(ctx, cmd_name)
         module, function, _ = TABLE[cmd_name]
         command: click.Command = getattr(import_module(f"turnleaf.faces.cli.{module}"), function)
+        for one in command.commands.values() if isinstance(command, click.Group) else ():
+            # Click cuts a sentence that is longer than a line; a cut one has no translation.
+            one.short_help = one.get_short_help_str(sys.maxsize)
         return command
 
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
@@ -137,7 +140,7 @@ click.Context.formatter_class = LocalizedHelp
 def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None:
     """Find the data folder for the command that follows."""
     if data_dir == "":
-        message = "--data-dir is empty; name a folder, or leave the option out"
+        message = "--data-dir is empty; give a folder, or leave out the option"
         raise InvalidInput(message)
     check_argument(data_dir)
     try:
@@ -188,7 +191,7 @@ def _complete(request: str) -> int:
     try:
         return shell_complete(program, {}, "turnleaf", COMPLETION_VARIABLE, request)
     except (KeyError, ValueError):
-        complain(f"{COMPLETION_VARIABLE} is set without COMP_WORDS; unset it")
+        complain(f"{COMPLETION_VARIABLE} is set, but not by a shell's completion; unset it")
         return WRONG_USAGE
 
 
@@ -228,9 +231,13 @@ def _choose_code(error: TurnleafError) -> int:
 
 def _describe_misuse(error: click.ClickException) -> str:
     message = flatten(error.format_message()).rstrip(".")
-    message = message[:1].lower() + message[1:]
+    message = message[:1].lower() + message[1:].replace(". Choose from:", "; choose from:")
     if isinstance(error, click.MissingParameter):
         message = _localize_names(message)
+    elif isinstance(error, click.BadParameter):
+        # What follows may be the person's own words.
+        place, colon, problem = message.partition(": ")
+        message = f"{_localize_names(place)}{colon}{problem}"
     if suggestion := SUGGESTION.search(message):
         return f"{message[: suggestion.start()]}; did you mean {suggestion[1]}"
     if isinstance(error, click.NoSuchOption):
@@ -242,5 +249,5 @@ def _describe_misuse(error: click.ClickException) -> str:
 
 def _advise(error: click.NoSuchOption) -> str:
     if error.option_name == "--data-dir":
-        return "put it before the command: turnleaf --data-dir DIR COMMAND"
+        return "put --data-dir before the command: turnleaf --data-dir DIR COMMAND"
     return 'put text that begins with "-" after "--"'

@@ -31,7 +31,12 @@ ANSWERS = {"accept", "edit", "reject", "skip", "quit"}
     "--accept", multiple=True, metavar="ID", type=TEXT, help="Accept this fact (repeatable)."
 )
 @click.option(
-    "--edit", nargs=2, multiple=True, metavar="ID TEXT", type=TEXT, help="Accept it with this text."
+    "--edit",
+    nargs=2,
+    multiple=True,
+    metavar="ID TEXT",
+    type=TEXT,
+    help=("Accept this fact with TEXT instead."),
 )
 @click.option(
     "--reject", multiple=True, metavar="ID", type=TEXT, help="Reject this fact (repeatable)."
@@ -94,7 +99,9 @@ def _decide(
     if action == "accept":
         memory = pending.accept(memory.id, content)
     elif not pending.reject(memory.id):
-        message = f"{memory.id} is no longer pending; list what is with turnleaf review"
+        message = (
+            f"{memory.id} is no longer pending review; list the pending facts with turnleaf review"
+        )
         raise NotFound(message)
     done = f"{action}ed"
     if is_said:

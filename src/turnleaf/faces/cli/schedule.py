@@ -39,7 +39,7 @@ NOTHING_YET = (
     "There are no schedules yet."
     " Try: turnleaf schedule add --when '0 8 * * *' 'What should I know today?'"
 )
-WHO_RUNS_IT = "it runs only while turnleaf serve or turnleaf slack is running"
+WHO_RUNS_IT = "schedules run only while turnleaf serve or turnleaf slack is running"
 
 zone_option = click.option(
     "--zone", metavar="ZONE", type=TEXT, help="Time zone, such as Asia/Taipei."
@@ -218,7 +218,7 @@ def run(workspace: Workspace, wanted: str) -> None:
 def remove(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
     """Remove a schedule, and print the command that adds it again.
 
-    Its results and its conversation stay.
+    Its results and its conversation are kept.
     """
     gone = workspace.stores.schedules.remove(_find(workspace, wanted).id)
     say_result(to_json(gone), f"removed {gone.id}: {flatten(gone.prompt)}", as_json=as_json)

@@ -57,8 +57,8 @@ SECONDS_AFTERWARDS = 2.0
     default=10,
     help="Maximum number of results (10).",
 )
-@click.option("-s", "--source", type=click.Choice(KINDS), help="Search only there.")
-@click.option("--since", type=TEXT, metavar="YYYY-MM-DD", help="Only results from that day on.")
+@click.option("-s", "--source", type=click.Choice(KINDS), help="Search only this source.")
+@click.option("--since", type=TEXT, metavar="YYYY-MM-DD", help="Only results from this day on.")
 @click.option("--explain", is_flag=True, help="Show how the scores are computed.")
 @as_json
 @pass_workspace
@@ -211,7 +211,7 @@ def _explain_score(hit: Hit, weights: Weights) -> str:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--mode", type=click.Choice(MODES), help="Search mode (hybrid if possible).")
 @click.option(
-    "--hits", type=click.Path(dir_okay=False), help="Write the results to this file, as JSON lines."
+    "--hits", type=click.Path(dir_okay=False), help="Write the results to this file as JSON Lines."
 )
 @as_json
 @pass_workspace

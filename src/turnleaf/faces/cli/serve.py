@@ -47,7 +47,7 @@ LARGEST_PORT = 65535
 INGRESS = RequestLimits(head_seconds=30.0, idle_seconds=30)
 """Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
 IN_THE_OPEN = (
-    "warning: every machine on your network can reach this server, and anyone with the token"
+    "warning: every computer on your network can reach this server, and anyone with the token"
     " can read and change the memory; connections are not encrypted, so use it only on a"
     " network that you trust"
 )
@@ -72,14 +72,14 @@ IN_THE_OPEN = (
     "--token-file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Require the token in this file, also from this machine.",
+    help="Require the token in this file, even from this computer.",
 )
 @click.option("--verbose", is_flag=True, help="Log each request to stderr.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
-    help="How to log; json logs each request and warning as a line of JSON.",
+    help="Log format; json logs each request and warning as a line of JSON.",
 )
 @pass_workspace
 def serve(
@@ -95,11 +95,11 @@ def serve(
 ) -> None:
     """Serve the web page, the HTTP API and an OpenAI-compatible API.
 
-    By default only this machine can reach it. With --host, clients need the token that is
+    By default only this computer can reach the server. With --host, clients need the token that is
     created at the first start; the output names its file. Press Ctrl-C to stop.
 
-    The link that it prints makes your browser the operator's: only there can models, addresses
-    and keys be set in the page. turnleaf link prints another one.
+    Models, addresses and keys can be set in the page only by a browser that has opened the operator
+    link, which is printed at the start. turnleaf link prints a new one.
     """
     allowed = tuple(check_host(name) for name in (*allow_host, *list_allowed_hosts()))
     given = read_token(token_file) if token_file else None

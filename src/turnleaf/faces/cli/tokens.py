@@ -37,10 +37,10 @@ COUNT = click.IntRange(0, LARGEST)
 
 @click.group()
 def token() -> None:
-    """Make, list and revoke tokens of a server.
+    """Create, list and revoke a server's access tokens.
 
-    A space's token is good for that space alone. An operator's token may do everything, and name
-    a space in the header Turnleaf-Space. Only the hash of a token is kept.
+    A space token gives access to one space. An operator token gives access to everything; its
+    requests choose a space with the header Turnleaf-Space. Only a token's hash is stored.
 
     \b
     turnleaf token add --space bob --name "Bob's phone"
@@ -50,10 +50,17 @@ def token() -> None:
 
 
 @token.command()
-@click.option("--space", metavar="NAME", type=TEXT, help="The space that it is for.")
-@click.option("--operator", is_flag=True, help="Make an operator's token.")
-@click.option("--name", metavar="TEXT", type=TEXT, default="", help="A name to know it by.")
-@click.option("--ends", metavar="DATE", type=TEXT, help="The last day it works: 2027-01-31.")
+@click.option("--space", metavar="NAME", type=TEXT, help="Space that the token gives access to.")
+@click.option("--operator", is_flag=True, help="Create an operator token.")
+@click.option(
+    "--name", metavar="TEXT", type=TEXT, default="", help="Name of the token, shown in the list."
+)
+@click.option(
+    "--ends",
+    metavar="DATE",
+    type=TEXT,
+    help="Last day on which the token is valid, such as 2027-01-31.",
+)
 @as_json
 @pass_workspace
 def add(
@@ -65,13 +72,13 @@ def add(
     operator: bool,
     as_json: bool,
 ) -> None:
-    """Make a token and print it, this once.
+    """Create a token and print it; it is shown only once.
 
-    A space that has no limits yet gets the usual ones; turnleaf space limit shows them. From the
-    first token on, a server answers nobody without one, also on this machine.
+    A space without limits gets the default ones; turnleaf space limit shows them. Once there is a
+    token, the server accepts no request without one, not even from this computer.
     """
     if operator == bool(space):
-        message = "say whom the token is for: --space NAME, or --operator"
+        message = "a token needs either --space NAME or --operator; add one of them"
         raise InvalidInput(message)
     records = workspace.stores.operator_records
     made, text = Tokens(records).add(space, name=name, ends=_read_day(ends))
@@ -80,7 +87,7 @@ def add(
     if as_json:
         say_json(_describe(made) | {"token": text})
         return
-    note(f"This token is shown only once; to end it, run turnleaf token revoke {made.id}:")
+    note(f"This token is shown only once (to revoke it: turnleaf token revoke {made.id}):")
     say(text)
 
 
@@ -106,9 +113,9 @@ def list_(workspace: Workspace, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def revoke(workspace: Workspace, token_id: str, *, as_json: bool) -> None:
-    """Revoke the token ID.
+    """Revoke the token with this ID.
 
-    A running server stops accepting it within seconds.
+    A running server stops accepting the token within seconds.
     """
     gone = Tokens(workspace.stores.operator_records).revoke(token_id)
     say_result({"revoked": gone.id}, f"revoked {gone.id}", as_json=as_json)
@@ -118,7 +125,7 @@ def _read_day(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        message = f"{text!r:.80} is no date; write one as 2027-01-31"
+        message = f"{text!r:.80} is not a date; write one such as 2027-01-31"
         raise InvalidInput(message) from None
 
 
@@ -135,12 +142,12 @@ def _describe(one: AccessToken) -> dict[str, str | None]:
 
 def _make_row(one: AccessToken) -> tuple[str, ...]:
     is_over = one.is_over(local_now())
-    ends = format_day(one.ends_at) if one.ends_at else localize("no end")
+    ends = format_day(one.ends_at) if one.ends_at else localize("does not expire")
     return (
         one.id,
         one.space or localize("(operator)"),
         flatten(one.name),
-        localize("over") if is_over else ends,
+        localize("expired") if is_over else ends,
         format_minute(one.last_used_at) if one.last_used_at else localize("not yet"),
     )
 
@@ -157,21 +164,26 @@ def space() -> None:
 
 @space.command()
 @click.argument("name", type=TEXT)
-@click.option("--requests-per-minute", metavar="N", type=COUNT, help="Requests a minute.")
-@click.option("--model-calls-per-day", metavar="N", type=COUNT, help="Calls of models a day.")
-@click.option("--model-tokens-per-day", metavar="N", type=COUNT, help="Tokens of models a day.")
-@click.option("--messages", metavar="N", type=COUNT, help="Messages that are kept.")
-@click.option("--bytes", metavar="N", type=COUNT, help="Bytes that conversations take up.")
-@click.option("--turns-at-once", metavar="N", type=COUNT, help="Answers at the same time.")
+@click.option("--requests-per-minute", metavar="N", type=COUNT, help="Maximum requests per minute.")
+@click.option("--model-calls-per-day", metavar="N", type=COUNT, help="Maximum model calls per day.")
+@click.option(
+    "--model-tokens-per-day", metavar="N", type=COUNT, help="Maximum model tokens per day."
+)
+@click.option("--messages", metavar="N", type=COUNT, help="Maximum stored messages.")
+@click.option("--bytes", metavar="N", type=COUNT, help="Maximum bytes of stored conversations.")
+@click.option("--turns-at-once", metavar="N", type=COUNT, help="Maximum answers at the same time.")
 @as_json
 @pass_workspace
 def limit(workspace: Workspace, /, name: str, *, as_json: bool, **changes: int | None) -> None:
     """Show the limits of the space NAME, or change some.
 
-    0 is no limit. Days begin at 00:00 UTC. A running server follows within seconds.
+    0 means no limit. Days begin at 00:00 UTC. A running server applies changes within seconds.
     """
     if not is_space_name(name):
-        message = f"{name!r:.80} cannot be the name of a space; turnleaf token list shows spaces"
+        message = (
+            f"{name!r:.80} cannot be the name of a space; turnleaf token list shows the spaces "
+            "that have tokens"
+        )
         raise InvalidInput(message)
     records = workspace.stores.operator_records
     is_change = any(value is not None for value in changes.values())

@@ -81,19 +81,19 @@ _HEADINGS = {False: ("copied", "removed"), True: ("to copy", "to remove")}
 @click.command()
 @click.argument("source", metavar="FROM", type=TEXT)
 @click.argument("target", metavar="TO", type=TEXT)
-@click.option("--space", metavar="NAME", type=TEXT, help="Copy this space only, not all of them.")
+@click.option("--space", metavar="NAME", type=TEXT, help="Copy only this space.")
 @click.option("--dry-run", is_flag=True, help="Report what would be copied; change nothing.")
 @as_json
 def copy(source: str, target: str, space: str | None, *, dry_run: bool, as_json: bool) -> None:
     """Copy all conversations, facts and settings FROM one place TO another.
 
-    A place is a data folder or the postgresql:// address of a database. TO is empty, or what an
-    earlier run of the same command left: run it again when it was cut off, or to bring a copy up to
-    date that nobody has used yet. FROM may be in use; what is written there meanwhile is copied,
-    too. At the end both are compared. Keys and tokens are not copied.
+    A place is a data folder or the postgresql:// address of a database. TO must be empty, or the
+    result of an earlier run of the same command: repeat the command after an interruption, or to
+    update a copy that has not been used yet. FROM may stay in use; changes made there meanwhile are
+    copied, too. At the end, both places are compared. Keys and tokens are not copied.
     """
     if not Stores.open(source, space="default").find_place().exists:
-        message = f"there is no data folder {source}; name the place to copy from"
+        message = f"there is no data folder {source}; give the place to copy from"
         raise NotFound(message)
     names = [space] if space else list_spaces(source)
     reports = []
@@ -108,12 +108,12 @@ def copy(source: str, target: str, space: str | None, *, dry_run: bool, as_json:
     stale = [one.space for one in reports if one.is_stale]
     if stale:
         message = (
-            f"{source} was changed all the time, so the copy is not complete; stop the programs "
-            "that use it and run the same command again"
+            f"{source} kept changing, so the copy is not complete; stop the programs that "
+            "use it and run the same command again"
         )
         raise Conflict(message)
     if not dry_run:
-        note("Keys, tokens and paths of this machine were not copied.")
+        note("Keys, tokens and paths of this computer were not copied.")
 
 
 def _copy(
@@ -177,14 +177,16 @@ class FollowingFolder:
         self._folder = atomic.resolve(folder)
         self._cursor: Cursor | None = None
         self._names: dict[str, str] = {}
-        self._notice = f"{_COPY} {localize('it is written anew; edits here are not read')} -->"
+        self._notice = (
+            f"{_COPY} {localize('this file is overwritten; edits here are not read')} -->"
+        )
         self._check()
 
     def _check(self) -> None:
         """Raise InvalidInput for a folder with anything else in it."""
         folder, data = self._folder, self._stores.folder
         if folder.exists() and not folder.is_dir():
-            message = f"{folder} is a file, but a folder is needed; choose another name"
+            message = f"{folder} is a file, but must be a folder; choose another name"
             raise InvalidInput(message)
         names = {one.name for one in folder.iterdir()} if folder.is_dir() else set()
         home = atomic.resolve(data.root or data.path)
@@ -193,10 +195,10 @@ class FollowingFolder:
             or folder.is_relative_to(home)
             or home.is_relative_to(folder)
         ):
-            message = f"{folder} is a data folder, or within one; choose an empty folder"
+            message = f"{folder} is a data folder, or inside one; choose an empty folder"
             raise InvalidInput(message)
         if names and not self._is_ours(folder / PAGE):
-            message = f"{folder} holds other files; choose an empty folder"
+            message = f"{folder} contains other files; choose an empty folder"
             raise InvalidInput(message)
 
     def _is_ours(self, path: Path) -> bool:
@@ -211,7 +213,7 @@ class FollowingFolder:
         try:
             # Subscribed before the first look, so that nothing is missed in between.
             self.update({"facts", "daily", "conversations"})
-            note(f"{self._folder} is up to date and will follow; stop with Ctrl-C")
+            note(f"{self._folder} is up to date and is kept so; press Ctrl-C to stop")
             while True:
                 self.update(changed.get())
         except KeyboardInterrupt:
@@ -294,7 +296,7 @@ class FollowingFolder:
         """Return the path of a file; raise InvalidInput where a link leads elsewhere."""
         path = self._folder / name
         if path.parent.resolve() != path.parent:
-            message = f"{path.parent} leads out of {self._folder}; remove the link"
+            message = f"the link {path.parent} leads out of {self._folder}; remove it"
             raise InvalidInput(message)
         return path
 
@@ -305,21 +307,23 @@ format_option = click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="Format, if the name of FILE does not show it.",
+    help="Format, if the name of FILE does not tell.",
 )
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @format_option
-@click.option("--older", is_flag=True, help="Add them to the older facts, which are in no prompt.")
+@click.option(
+    "--older", is_flag=True, help=("Add them to the older facts, which are not put into prompts.")
+)
 @click.option("--dry-run", is_flag=True, help="Report what would be imported; change nothing.")
 @click.option(
     "--learn-with-model",
     is_flag=True,
-    help="Then have the model look for facts in imported conversations; it asks first.",
+    help="Also extract facts from imported conversations with the model; you are asked first.",
 )
-@click.option("--max-calls", type=click.IntRange(min=1), help="Ask the model so often at most.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum number of model calls.")
 @yes
 @as_json
 @pass_workspace
@@ -339,11 +343,12 @@ def import_(  # noqa: PLR0913 - one for each option
 
     FILE is a file, a folder or a .zip of ChatGPT, Claude, Gemini, Claude Code, Codex, the MCP
     memory server, an Obsidian vault, or facts that turnleaf export wrote; - reads facts from
-    standard input. Running it again imports only what is new. Facts that are found in
-    conversations wait in turnleaf review.
+    standard input. Running the command again imports only what is new. Facts that are found in
+    conversations are pending review; see turnleaf review.
 
-    --learn-with-model has the model read imported conversations that it has not read yet. It
-    first says how many calls and tokens that takes; Ctrl-C stops it, and what was found stays.
+    With --learn-with-model, the model also reads imported conversations that it has not read yet.
+    You are first told how many calls and tokens that takes; Ctrl-C stops it and keeps the facts
+    found so far.
     """
     path = Path(file)
     # What can be read only once is a list of facts.
@@ -386,17 +391,17 @@ def learn_from_past(
     """Extract facts from imported conversations by the model, as far as a person agrees."""
     model = find_extractor(workspace.settings)
     if model is None:
-        message = "no model is set up that could look for facts; see turnleaf config model"
+        message = "no model is set up that could extract facts; choose one with turnleaf setup"
         raise SettingsError(message)
     learning = ImportLearning(workspace.stores, local_now, model)
     plan = learning.plan()
     most = min(plan.calls, max_calls or plan.calls)
     if plan.calls and not yes:
         confirm(
-            f"Have {model.name} read {pluralize(plan.conversations, 'conversation')}? That takes "
-            f"{pluralize(plan.calls, 'call')} and about {plan.tokens:,} tokens; "
-            f"at most {pluralize(most, 'call')} will be made.",
-            "the model is asked only after you agreed; confirm with --yes",
+            f"Let {model.name} read {pluralize(plan.conversations, 'conversation')}? That "
+            f"takes {pluralize(plan.calls, 'call')} and about {plan.tokens:,} tokens; at "
+            f"most {pluralize(most, 'call')} will be made.",
+            "the model is asked only with your consent; confirm with --yes",
         )
     result = LearningResult()
 
@@ -427,7 +432,7 @@ def _describe_report(report: ImportReport) -> Iterator[str]:
     if report.memories or report.known_memories:
         yield f"{pluralize(report.memories, 'fact')} added, {report.known_memories} already there"
     if report.older:
-        yield f"{pluralize(report.older, 'fact')} did not fit and became older facts"
+        yield f"{pluralize(report.older, 'fact')} did not fit and were added to the older facts"
     if report.to_review:
         found = pluralize(report.to_review, "fact")
         yield f"{found} from your messages pending review: turnleaf review"
@@ -474,14 +479,12 @@ def export(
 
     turnleaf import reads both, with all IDs, times, categories and origins.
 
-    With --watch it runs until Ctrl-C and writes every change to FOLDER, one way: edits there are
-    not read.
+    With --watch, the command runs until Ctrl-C and writes every change to FOLDER. Edits in FOLDER
+    are not read.
     """
     if watch is not None:
         if file or form or older:
-            message = (
-                "--watch takes a folder and nothing else; leave out FILE and the other options"
-            )
+            message = "--watch takes only a folder; leave out FILE and the other options"
             raise InvalidInput(message)
         with workspace.stores as stores:
             FollowingFolder(stores, Path(watch)).follow()
@@ -532,7 +535,7 @@ def render(memories: Sequence[Memory], kind: Format) -> str:
 
 def _check_target(file: str, store: Facts, *, force: bool) -> None:
     if Path(file).exists() and not Path(file).is_file():
-        message = f"{file} is not a regular file; leave it out to write to stdout"
+        message = f"{file} is not a regular file; leave out FILE to write to stdout"
         raise InvalidInput(message)
     if atomic.resolve(file) == store.location:
         message = f"{file} is the memory itself; choose another file"
@@ -566,16 +569,16 @@ def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> No
 def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> None:
     """Restore the backup in FILE.
 
-    The backup is checked first, and the present data folder is backed up beside itself. Then
-    the files of the backup replace it, and files of turnleaf that are not in it are removed.
+    The backup is checked first, and the current data folder is backed up next to itself. Then the
+    files of the backup replace it, and files of Turnleaf that are not in the backup are removed.
     """
     _refuse_database(workspace)
     folder = workspace.folder.path
     if not yes and not archives.is_empty(folder):
         archives.verify(file, archives.count_free_bytes(folder))
         confirm(
-            f"Replace the contents of {folder}? They are backed up beside it first.",
-            f"{folder} is not empty; use --yes to back it up beside itself and replace it",
+            f"Replace the contents of {folder}? They are first backed up next to it.",
+            f"{folder} is not empty; use --yes to back it up next to itself and replace it",
         )
     done = archives.restore(folder, file)
     _take_over(workspace)

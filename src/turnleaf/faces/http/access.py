@@ -81,9 +81,7 @@ OPEN = re.compile(
 """Public paths: the probes and the page's own files."""
 PAGES = ("/", "/docs", "/docs/")
 """Where a link on a foreign page may lead."""
-FOREIGN = (
-    "this request comes from another website, which is not allowed; open the server's own page"
-)
+FOREIGN = "requests from other websites are not allowed; open the server's own page"
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 SUPERVISOR = "172.30.32.2"
 """The address of Home Assistant's supervisor, in every installation."""
@@ -174,7 +172,7 @@ class Access:
 
     def __post_init__(self) -> None:
         if self.token is None and not is_local(self.host):
-            message = f"other machines can reach {self.host}, so a token is needed; set one"
+            message = f"other computers can reach {self.host}, so a token is needed; set one"
             raise InvalidInput(message)
 
     def answers_to(self, name: ServerName) -> bool:
@@ -335,7 +333,7 @@ async def _find_caller(scope: Scope, access: Access, wrong: WrongTokens) -> Call
     except TurnleafError as error:
         # Nobody is let in where it cannot be known who it is.
         log_failure(error)
-        detail = "the tokens of this server cannot be read now; try again in a moment"
+        detail = "the tokens of this server cannot be read at the moment; try again shortly"
         raise Refused(
             HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "5"}, code="storage"
         ) from None
@@ -388,7 +386,7 @@ def _find_space(headers: Headers, caller: Caller, access: Access) -> str | None:
         return caller.space
     name = _decode(named[0])
     if len(named) > 1 or not is_space_name(name):
-        detail = "the header Turnleaf-Space must hold the name of one space; correct it"
+        detail = "the header Turnleaf-Space must be the name of one space; correct it"
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, detail, code="invalid")
     if name != (caller.space or access.space) and not caller.is_operator:
         detail = "your token is not for that space; leave out the header Turnleaf-Space"
@@ -613,7 +611,9 @@ def read_token(path: Path) -> Token:
     data = atomic.read_raw(path, MOST_TOKEN_BYTES)
     value = (data or b"").decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(value):
-        message = f"{path} contains no token of at least 32 letters and digits; write one there"
+        message = (
+            f"{path} contains no token of at least 32 letters and digits; write one to the file"
+        )
         raise InvalidInput(message)
     return Token(value, is_new=False)
 
@@ -623,8 +623,8 @@ def _make_private(file: atomic.Held, data: bytes) -> None:
     file.remove()
     file.replace(data)
     log.warning(
-        "%s was readable by other users of this machine, which is fixed; if someone may have read"
-        " it, delete it, and the next start creates another token",
+        "%s was readable by other users of this computer, which has been fixed; if somebody "
+        "may have read it, delete it, and the next start creates a new token",
         file.path,
     )
 

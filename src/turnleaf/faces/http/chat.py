@@ -76,7 +76,7 @@ class Attached(Body):
         """Return it as a turn expects it; refuse a name that is not one line."""
         name = check_text(self.name, "a document's name")
         if name.splitlines() != [name] or not name.strip():
-            message = "a document's name must be one line, such as notes.md; correct it"
+            message = "a document's name must be a single line, such as notes.md; correct it"
             raise InvalidInput(message)
         return Document(name, check_text(self.text, f"the document {name}"))
 

@@ -433,7 +433,7 @@ def _check(wanted: CompletionRequest, assistant: Assistant) -> None:
         raise InvalidInput(refusal)
     names = _list_names(assistant)
     if wanted.model not in names:
-        message = f"there is no model {wanted.model!r}; there are: {', '.join(names)}"
+        message = f"there is no model {wanted.model!r}; the models are: {', '.join(names)}"
         raise NotFound(message)
 
 

@@ -241,8 +241,8 @@ def _is_so(setting: Setting, value: object, settings: Settings) -> bool:
 def _refuse_locked(setting: Setting, settings: Settings) -> None:
     if settings.is_locked(setting):
         message = (
-            f"{setting.key} is fixed by {setting.variable} in the environment of the server; "
-            "change it there, or unset it and restart the server"
+            f"{setting.key} is set by {setting.variable} in the server's environment; change "
+            "it there, or unset it and restart the server"
         )
         raise Refused(HTTPStatus.CONFLICT, message, code="locked-setting")
 

@@ -413,4 +413,4 @@ def _find_summary(assistant: Assistant, key: str) -> ConversationSummary:
 
 
 def _make_unknown(key: str) -> NotFound:
-    return NotFound(f"there is no conversation {key!r}; GET /api/conversations lists them")
+    return NotFound(f"there is no conversation {key!r}; GET /api/conversations lists all")

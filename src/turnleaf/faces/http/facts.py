@@ -218,7 +218,9 @@ def _view_fact(assistant: Assistant, memory: Memory) -> FactView:
 
 
 def _make_unknown() -> NotFound:
-    return NotFound("no fact has that ID; it may have been forgotten meanwhile, so list the facts")
+    return NotFound(
+        "no fact has that ID; it may have been forgotten meanwhile, so list the facts again"
+    )
 
 
 # FactList that are pending review
@@ -270,7 +272,10 @@ def decide_pending(assistant: Current, decision: PendingDecision) -> Decided:
         accepted = assistant.pending.accept(decision.id, decision.content)
         return Decided(action="accept", fact=FactView.of(accepted))
     if not assistant.pending.reject(decision.id):
-        message = "no pending fact has that ID; it may have been decided already, so list them"
+        message = (
+            "no pending fact has that ID; it may already have been accepted or rejected, so list "
+            "the pending facts again"
+        )
         raise NotFound(message)
     return Decided(action="reject", fact=None)
 
@@ -342,7 +347,9 @@ class Undo(Body):
     """The change to undo; by default the newest, or the newest that can be undone."""
 
     change: StrictInt | None = Field(default=None, ge=1)
-    skip: StrictBool = Field(default=False, description="Skip facts that were changed since.")
+    skip: StrictBool = Field(
+        default=False, description=("Skip facts that were changed again since then.")
+    )
 
 
 class Undone(JsonModel):
@@ -382,7 +389,7 @@ def undo(assistant: Given, wanted: Undo | None = None) -> Undone:
     memory, asked = assistant.memory, wanted or Undo()
     undone = memory.undo(asked.change, skip=asked.skip)
     if not undone:
-        message = "there is nothing to undo; every change was undone already"
+        message = "there is nothing to undo; every change has been undone"
         raise NotFound(message)
     return Undone(undone=_list_changes(undone, memory.changes()), etag=make_etag(memory.version()))
 

@@ -293,7 +293,7 @@ class EventFeed:
 
     def _complain(self, error: Exception) -> None:
         is_surprise = not isinstance(error, TurnleafError | OSError)
-        log.warning("the memory could not be looked at: %s", error, exc_info=is_surprise)
+        log.warning("the memory could not be read: %s", error, exc_info=is_surprise)
         self._publish_problem(str(error))
 
 

@@ -145,7 +145,7 @@ async def begin_import(
             await to_thread.run_sync(imports.write, job, part)
     except ClientDisconnect:
         imports.abandon(job)
-        message = "the file did not arrive whole; send it again"
+        message = "the file did not arrive completely; send it again"
         raise Refused(HTTPStatus.BAD_REQUEST, message) from None
     except BaseException:
         imports.abandon(job)

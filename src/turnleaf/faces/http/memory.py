@@ -189,7 +189,7 @@ def search(
     q: Annotated[str, Query(min_length=1, examples=["living room lamp", "客廳的燈"])],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 10,
     source: Annotated[Literal["memory", "older", "daily", "conversations"] | None, Query()] = None,
-    since: Annotated[Day | None, Query(description="Only results from that day on.")] = None,
+    since: Annotated[Day | None, Query(description="Only results from this day on.")] = None,
     until: Annotated[Day | None, Query(description="Only results up to that day.")] = None,
     explain: Annotated[bool, Query(description="Include the parts of each score.")] = False,
 ) -> Results:
@@ -215,7 +215,7 @@ def explain_fact(
     changes = assistant.memory.changes(fact)
     now = assistant.memory.get(fact)
     if now is None and not changes:
-        message = "there is no fact with that id; list the facts and take one of theirs"
+        message = "no fact has that ID; list the facts and use one of their IDs"
         raise NotFound(message)
     said = [_view_words(assistant, one) for one in reversed(changes) if one.source]
     return FactStory(fact=FactView.of(now) if now else None, said=said)
@@ -298,7 +298,7 @@ def _find_expected(assistant: Assistant, if_match: str | None) -> str | None:
 def _refuse_changed(assistant: Assistant) -> Refused:
     etag = make_etag(assistant.memory.version())
     message = (
-        "somebody else saved the memory meanwhile, so nothing was written; get it again, "
+        "the memory was saved elsewhere meanwhile, so nothing was written; get it again, "
         "merge both texts and save the result with the new ETag"
     )
     return Refused(HTTPStatus.PRECONDITION_FAILED, message, {"ETag": etag}, etag=etag)
@@ -363,7 +363,7 @@ def get_day(assistant: Given, day: NamedDay) -> DayLog:
 def change_note(assistant: Given, day: NamedDay, change: NoteChange) -> DayLog:
     """Change an entry in its place, if it still says what `entry` does, else answer 409."""
     if not assistant.daily.revise(day, change.entry, change.content):
-        message = "this entry was changed or deleted meanwhile; look at the day's note again"
+        message = "this entry was changed or deleted meanwhile; reload the day's note"
         raise Conflict(message)
     return get_day(assistant, day)
 
@@ -379,7 +379,7 @@ def add_note(assistant: Given, day: NamedDay, note: Note) -> DayLog:
     """Add an entry with the present time, which is why only today is accepted."""
     today = assistant.now().date()
     if day != today:
-        message = f"an entry has the present time; add it to today's note, {today}"
+        message = f"entries can only be added to today's note; use {today}"
         raise InvalidInput(message)
     assistant.daily.append(note.entry)
     return get_day(assistant, day)

@@ -81,15 +81,15 @@ def check_address(
     """
     wanted = parse_origin(address)
     if wanted is None:
-        message = f"{address!r:.80} is no address; write one such as http://localhost:1234/v1"
+        message = f"{address!r:.80} is not an address; write one such as http://localhost:1234/v1"
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, message, code="settings")
     is_known = is_allowed(address, present, own=own)
     if not is_known and not is_confirmed:
-        message = f"{wanted.host} would be sent your words; confirm that this is what you want"
+        message = f"your words would be sent to {wanted.host}; confirm that this is what you want"
         if own:
             message = (
-                f"{wanted.host} would be sent your words and a key; confirm that this is what you"
-                " want"
+                f"your words and a key would be sent to {wanted.host}; confirm that this is "
+                "what you want"
             )
         raise Refused(HTTPStatus.CONFLICT, message, code="unconfirmed-address")
 
@@ -118,8 +118,8 @@ def list_allowed(environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
     for one in addresses:
         if parse_origin(one) is None:
             message = (
-                "TURNLEAF_ALLOWED_URLS must be addresses such as http://192.168.1.5:11434, with "
-                f"commas between them, not {one!r}; correct it or remove it"
+                "TURNLEAF_ALLOWED_URLS must be addresses such as http://192.168.1.5:11434, "
+                f"separated by commas, not {one!r}; correct it or remove it"
             )
             raise SettingsError(message)
     return addresses
@@ -379,7 +379,7 @@ def put_key(provider: str, sent: KeyRequest, assistant: Given) -> KeyView:
 def delete_key(provider: str) -> None:
     """Remove a key from the file; one in the environment stays."""
     if not remove_key(_find_provider(provider).name):
-        raise NotFound(f"no key for {provider} is stored")
+        raise NotFound(f"no key is stored for {provider}; there is nothing to remove")
 
 
 def _view_key(provider: ModelProvider, url: str | None, settings: Settings) -> KeyView:
@@ -388,5 +388,5 @@ def _view_key(provider: ModelProvider, url: str | None, settings: Settings) -> K
 
 def _find_provider(name: str) -> ModelProvider:
     if name not in PROVIDERS:
-        raise NotFound(f"there is no provider {name}; there are: {', '.join(PROVIDERS)}")
+        raise NotFound(f"there is no provider {name}; the providers are: {', '.join(PROVIDERS)}")
     return PROVIDERS[name]

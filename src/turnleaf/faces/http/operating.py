@@ -41,8 +41,8 @@ WAIT_SECONDS = 5.0
 FRESH_SECONDS = 2.0
 """For how long an answer serves everybody: strangers may ask as often as they like."""
 METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
-NOT_READY = "the stores cannot be read or written now; the server log has the details"
-TOO_SLOW = "the stores do not answer in time; try again in a moment"
+NOT_READY = "the data cannot be read or written at the moment; the server log has the details"
+TOO_SLOW = "the data could not be read in time; try again in a moment"
 GAUGES = {
     "learning_queue_messages": "Messages that wait to be learned from.",
     "work_due": "Spaces in which schedules or learning are due, each kind counted.",
@@ -114,7 +114,7 @@ async def get_ready(request: Request) -> Ready:
     try:
         await request.app.state.ready.get()
     except TimeoutError:
-        log.warning("not ready: the stores did not answer within %d seconds", WAIT_SECONDS)
+        log.warning("not ready: the data could not be read within %d seconds", WAIT_SECONDS)
         raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, TOO_SLOW, code="storage") from None
     except TurnleafError as error:
         log.warning("not ready: %s", error)

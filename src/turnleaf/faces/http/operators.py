@@ -27,12 +27,12 @@ SESSIONS = "turnleaf.sessions"
 """Where a request's scope has the sessions."""
 MOST_SESSIONS = 16
 ONLY_OPERATOR = (
-    "only the operator may change this; run turnleaf link where the server runs, and open the"
-    " address that it prints"
+    "only the operator may change this; run turnleaf link on the server's computer, and open "
+    "the printed address"
 )
 SPENT = (
-    "this link was used already or is too old; run turnleaf link where the server runs for a new"
-    " one"
+    "this link has been used or has expired; run turnleaf link on the server's computer for "
+    "a new one"
 )
 
 

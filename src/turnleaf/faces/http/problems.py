@@ -87,7 +87,7 @@ ADVICE = {
     HTTPStatus.NOT_FOUND: "there is nothing at this address; see /docs for all addresses",
     HTTPStatus.METHOD_NOT_ALLOWED: "this address does not support that method; see /docs",
 }
-UNREADABLE = "the body cannot be read as JSON in UTF-8; correct it and send it again"
+UNREADABLE = "the body is not valid JSON in UTF-8; correct it and send it again"
 UNEXPECTED = "something went wrong; the server log has the details"
 FAILED = "request %s failed"
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)

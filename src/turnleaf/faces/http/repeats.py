@@ -47,15 +47,15 @@ MAX_ANSWER_BYTES = 64_000
 CONVERSATION_HEADERS = (CONVERSATION_HEADER, OPEN_WEBUI_HEADER)
 ROUTES = re.compile(r"/api/(?:memory/facts|memory/daily/[^/]+|schedules|chat)|/v1/chat/completions")
 KEY_OF_ANOTHER_REQUEST = (
-    "this Idempotency-Key was sent with another request; use a new one for each request"
+    "this Idempotency-Key was used for a different request; use a new one for each request"
 )
 UNANSWERED = (
-    "a request with this Idempotency-Key has begun and has no answer yet; wait a moment and send "
-    "it again, or check whether it was carried out"
+    "a request with this Idempotency-Key is still in progress; wait a moment and send it "
+    "again, or check whether it was carried out"
 )
 NOT_KEPT = (
-    "the request with this Idempotency-Key was carried out, but its answer was too large to keep; "
-    "look at what it changed, and use a new key for another request"
+    "the request with this Idempotency-Key was carried out, but its answer was too large to "
+    "store; check what it changed, and use a new key for other requests"
 )
 log = logging.getLogger("turnleaf")
 
@@ -182,7 +182,7 @@ class OnceRequest:
             # The answer was erased while it was being given, and must not come back.
             return
         except TurnleafError as error:
-            log.warning("the answer to a request with a key was not kept: %s", error)
+            log.warning("the answer to a request with an Idempotency-Key was not stored: %s", error)
 
     @property
     def _was_refused(self) -> bool:

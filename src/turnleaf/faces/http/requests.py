@@ -291,7 +291,7 @@ def with_upload(scope: Scope, receive: Receive, limits: RequestLimits) -> Receiv
             # For each part: a large file may take its time, as long as something arrives.
             message = await asyncio.wait_for(receive(), limits.body_seconds)
         except TimeoutError:
-            detail = f"nothing arrived for {limits.body_seconds:g} seconds; send the file again"
+            detail = f"no data arrived for {limits.body_seconds:g} seconds; send the file again"
             raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail, CLOSE) from None
         size += len(message.get("body", b""))
         if size > limits.upload_bytes:

@@ -34,8 +34,8 @@ GRACE_SECONDS = 2
 
 ADVICE = {
     errno.EADDRINUSE: "another program uses that port; choose another with --port, or 0 for any",
-    errno.EACCES: "that port needs special rights; choose one above 1023 with --port",
-    errno.EADDRNOTAVAIL: "this machine does not have that address; choose another with --host",
+    errno.EACCES: "ports below 1024 need special rights; choose a higher one with --port",
+    errno.EADDRNOTAVAIL: "this computer does not have that address; choose another with --host",
 }
 
 

@@ -296,7 +296,9 @@ def _find_own(request: Request) -> Assistant:
 
 def _check_name(name: str) -> str:
     if not is_space_name(name):
-        raise NotFound("there is no space of that name; use small letters, digits, - and _")
+        raise NotFound(
+            "that cannot be the name of a space; use lower-case letters, digits, - and _"
+        )
     return name
 
 

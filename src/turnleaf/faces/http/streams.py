@@ -165,7 +165,10 @@ class Turns:
             alike = [one for one, its_space in self._running.items() if its_space == space]
             heard = [one for one in alike if not one.is_left]
             if limit and len(heard) >= limit:
-                message = f"this space may have {limit} answers at once; wait until one is done"
+                message = (
+                    f"this space is limited to {limit} answers at the same time; wait until one "
+                    "is done"
+                )
                 raise LimitReached(message, 1)
             # Abandoned turns end at their next piece, so some may linger.
             is_full = len(heard) >= self._most or len(alike) >= LINGERING * self._most

@@ -139,7 +139,7 @@ class SocketMode(SocketModeClient):
         """Log when the connection is lost, and when it is back."""
         is_connected = self.is_connected()
         if is_connected != self._was_connected:
-            state = "is back" if is_connected else "is lost; reconnecting as soon as possible"
+            state = "is restored" if is_connected else "is lost; reconnecting as soon as possible"
             log.warning("the connection to Slack %s", state)
         self._was_connected = is_connected
 

@@ -68,7 +68,7 @@ class Overtaken(Exception):
 ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
     errno.EDQUOT: "your disk quota is used up; free some space and try again",
-    errno.EFBIG: "it would be larger than this system allows; free some space or split it",
+    errno.EFBIG: "it would be larger than this system allows; shorten or split it",
     errno.EROFS: "the file system is read-only; use another folder",
     errno.EACCES: "permission is denied; check who owns the file and its folder",
     errno.EPERM: "permission is denied; check who owns the file and its folder",
@@ -76,11 +76,11 @@ ADVICE = {
     errno.ENOTDIR: "a part of its path is a file, not a folder; choose another path",
     errno.EISDIR: "it is a folder, not a file; choose another path",
     errno.ENAMETOOLONG: "its name is too long; choose a shorter one",
-    errno.ELOOP: "its symbolic links go round in a circle; correct them",
+    errno.ELOOP: "its symbolic links form a loop; correct them",
     errno.EMFILE: "too many files are open; close some or raise the limit (ulimit -n)",
-    errno.ENFILE: "too many files are open on this machine; close some",
+    errno.ENFILE: "too many files are open on this computer; close some",
     errno.EIO: "the disk reported an error; check it and keep a backup",
-    errno.ESTALE: "the network folder went away; mount it again",
+    errno.ESTALE: "the network folder is no longer connected; mount it again",
 }
 
 
@@ -120,7 +120,7 @@ def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
     if size > max_bytes:
         message = (
             f"{path} is too large ({size:,} bytes; the limit is {max_bytes:,}) and was left "
-            "as it is; shorten it or move it away"
+            "as it is; shorten it or move it elsewhere"
         )
         raise StorageError(message)
 
@@ -489,7 +489,7 @@ class Held:
         # A copy and no rename: to other programs a missing
         # file means that a disk or folder went away.
         aside = self.keep_copy(self.read() or b"", "corrupt")
-        log.warning("%s cannot be used (%s); it was kept as %s", self.path, problem, aside)
+        log.warning("%s cannot be used (%s); it was set aside as %s", self.path, problem, aside)
         return aside
 
     def set_aside(self, problem: str, companions: Sequence[str] = ()) -> Path:
@@ -500,7 +500,7 @@ class Held:
                 with suppress(FileNotFoundError):
                     self.path.with_name(self.path.name + suffix).rename(f"{aside}{suffix}")
             _sync_folder(self.path.parent)
-        log.warning("%s cannot be used (%s); it was kept as %s", self.path, problem, aside)
+        log.warning("%s cannot be used (%s); it was set aside as %s", self.path, problem, aside)
         return aside
 
     def keep_copy(self, data: bytes, why: str) -> Path:
@@ -594,8 +594,8 @@ def read_from(path: Path, start: int) -> Rest:
 def make_vanished_error(path: Path) -> StorageError:
     """Return the error for a file that vanished in use: it must not silently begin anew."""
     message = (
-        f"{path} is gone since it was opened, and nothing was written; put it back "
-        "(turnleaf restore), or start again to begin with an empty one"
+        f"{path} has been removed since it was opened, so nothing was written; put it back "
+        "(turnleaf restore), or restart to begin with an empty one"
     )
     return StorageError(message)
 
@@ -723,7 +723,7 @@ def _read(
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            message = "it is no ordinary file"
+            message = "it is not a regular file"
             raise ValueError(message)
         if max_bytes is not None:
             check_size(path, found.st_size, max_bytes)

@@ -159,7 +159,7 @@ def _blame(file: str | Path) -> Iterator[None]:
         TypeError,
         RecursionError,
     ) as error:
-        message = f"{file} is damaged or not a backup of turnleaf ({error})"
+        message = f"{file} is damaged or not a Turnleaf backup ({error})"
         raise CorruptFile(message) from error
     except OSError as error:
         message = f"cannot read {file}: {error.strerror}"
@@ -253,7 +253,9 @@ def _read_pieces(file: str | Path, member: IO[bytes], entry: _Entry) -> Iterator
 def _check_room(entries: Mapping[str, _Entry], room: int | None) -> None:
     needed = sum(entry.size for entry in entries.values())
     if room is not None and needed > room:
-        message = f"the backup needs {needed:,} bytes and the disk has {room:,}; free some space"
+        message = (
+            f"the backup needs {needed:,} bytes, but the disk has only {room:,}; free some space"
+        )
         raise StorageError(message)
 
 
@@ -481,7 +483,7 @@ def _read_entries(
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     for path, pieces in iterate_files(file, room):
         if _LEFT_OUT.fullmatch(path):
-            message = f"{file} holds {path!r}, which no backup does"
+            message = f"{file} contains {path!r}, which does not belong in a backup"
             raise CorruptFile(message)
         yield path, pieces
 
@@ -496,7 +498,7 @@ def _save_first(
     if not contents:
         return [], None
     data = pack_files(contents, time)
-    problem = StorageError(f"there is no place outside {folder}")
+    problem = StorageError(f"no folder outside {folder} can be written")
     for place in (folder.parent, atomic.resolve(file).parent):
         if not place.is_relative_to(folder):
             try:
@@ -506,7 +508,9 @@ def _save_first(
                 problem = error
             else:
                 return [*contents], target
-    message = f"what is in {folder} could not be saved first ({problem}); nothing was changed"
+    message = (
+        f"the contents of {folder} could not be backed up first ({problem}); nothing was changed"
+    )
     raise StorageError(message) from problem
 
 
@@ -524,8 +528,8 @@ def _tell_what_is_left(safety: Path | None) -> Iterator[None]:
     try:
         yield
     except (TurnleafError, OSError) as error:
-        kept = f"what was there is in {safety}; " if safety else ""
-        message = f"{error}; some files may be restored already; {kept}run it again"
+        kept = f"the previous contents are in {safety}; " if safety else ""
+        message = f"{error}; some files may already be restored; {kept}run the command again"
         raise StorageError(message) from error
 
 
@@ -535,7 +539,9 @@ def _check_fit(folder: Path, paths: Iterable[str]) -> None:
         wrong = [place for place in above if place.exists() and not place.is_dir()]
         wrong += [folder / path] if (folder / path).is_dir() else []
         if wrong:
-            message = f"{wrong[0]} is in the way of {path!r}; move it away and try again"
+            message = (
+                f"{wrong[0]} is where {path!r} must be written; move it elsewhere and try again"
+            )
             raise StorageError(message)
 
 

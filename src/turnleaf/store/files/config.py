@@ -86,7 +86,9 @@ class ConfigFile:
             message = f"{self.path} is not valid JSON ({error}); correct it or remove it"
             raise SettingsError(message) from error
         if not isinstance(config, dict):
-            message = f"{self.path} must hold one JSON object of settings; correct it or remove it"
+            message = (
+                f"{self.path} must contain one JSON object with settings; correct it or remove it"
+            )
             raise SettingsError(message)
         return config
 

@@ -65,7 +65,7 @@ class Conversation:
     def get_context(self, max_tokens: int) -> list[Message]:
         """Return the system prompt and the newest messages that fit, none of them cut."""
         if max_tokens < 0:
-            message = f"max_tokens cannot be negative, as {max_tokens} is"
+            message = f"max_tokens must not be negative, but is {max_tokens}"
             raise InvalidInput(message)
         prompt = self._find_prompt()
         left = max_tokens - sum(map(_count_tokens, prompt))
@@ -101,7 +101,7 @@ class Conversation:
         try:
             record = conversation_formats.load(data.decode("utf-8-sig"))
         except (UnicodeDecodeError, CorruptFile) as error:
-            message = f"{source} does not hold a saved conversation ({error}); it is left as it is"
+            message = f"{source} is not a saved conversation ({error}); it was left as it is"
             raise CorruptFile(message) from error
         conversation = cls()
         conversation._messages = list(record.messages)

@@ -90,7 +90,7 @@ class DailyLog:
             return markdown.without_comments(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             atomic.log.warning(
-                "%s is not all UTF-8 text (%s); the rest of it was read", path, error
+                "%s is not valid UTF-8 everywhere (%s); the rest was read", path, error
             )
             return markdown.without_comments(data.decode("utf-8-sig", "replace"))
 

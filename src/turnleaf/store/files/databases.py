@@ -47,9 +47,9 @@ ADVICE: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.ReadOnlyError, "cannot write {path}: it is read-only; check who owns it and its folder"),
     (
         apsw.BusyError,
-        "cannot write {path}: another program keeps it locked; end it or try again",
+        "cannot write {path}: another program keeps it locked; end that program or try again",
     ),
-    (apsw.CantOpenError, "cannot open {path}: check that its folder is there and belongs to you"),
+    (apsw.CantOpenError, "cannot open {path}: check that its folder exists and belongs to you"),
 )
 OTHERWISE = "cannot use {path}: {error}; check the disk and keep a backup"
 
@@ -160,7 +160,8 @@ class Database:
             # The lock is free meanwhile; a reader who keeps the log busy must not stop all writers.
             time.sleep(ERASING_PAUSE_SECONDS)
         atomic.log.warning(
-            "%s is being read for long; what was erased stays in its log until it is opened again",
+            "another program keeps reading %s; erased text stays in the log file until the "
+            "file is opened again",
             self._path,
         )
 
@@ -247,7 +248,10 @@ def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T])
     with explain_errors(path), closing(apsw.Connection(address, flags=_TO_READ)) as database:
         database.set_busy_timeout(BUSY_MILLISECONDS)
         if _read_version(database, path, form) < form.version:
-            message = f"{path} is of an older version; make it writable once, to have it upgraded"
+            message = (
+                f"{path} was written by an older version; make it writable once, so that it can "
+                "be upgraded"
+            )
             raise StorageError(message)
         return look(database)
 
@@ -315,7 +319,7 @@ def copy_as_file(path: Path) -> bytes | None:
     except apsw.NotADBError:
         return None
     except apsw.CorruptError:
-        atomic.log.warning("%s is damaged; it is saved as it is, without its log", path)
+        atomic.log.warning("%s is damaged; it was backed up as it is, without its log file", path)
         return None
     except apsw.Error as error:
         raise _make_failure("copy", path, error) from error
@@ -546,8 +550,8 @@ def _read_page_size(database: apsw.Connection) -> int:
 def _make_failure(doing: str, path: Path, error: apsw.Error) -> StorageError:
     # The text of what SQLite raises while it copies is always "not an error".
     message = (
-        f"cannot {doing} the database {path} ({type(error).__name__}); close what uses it, "
-        "check its permissions and the room on the disk, and try again"
+        f"cannot {doing} the database {path} ({type(error).__name__}); close the programs "
+        "that use it, check its permissions and the free space on the disk, and try again"
     )
     return StorageError(message)
 

@@ -72,13 +72,13 @@ def report_damage(path: Path, error: Exception) -> Diagnosis:
     why = " ".join(str(error).split())
     return Diagnosis(
         "error",
-        f"{path} cannot be used ({why}); correct it, or it will be kept as "
-        f"{path.name}.corrupt-TIME by the next command that needs it",
+        f"{path} cannot be used ({why}); correct it, or the next command that needs it will "
+        f"set it aside as {path.name}.corrupt-TIME",
     )
 
 
 def refuse_odd(path: Path) -> None:
     """Refuse what is no file, such as a pipe, on which reading would wait for ever."""
     if os.access(path, os.F_OK) and not path.is_file():
-        message = f"{path} is no ordinary file; move it away"
+        message = f"{path} is not a regular file; move it elsewhere"
         raise StorageError(message)

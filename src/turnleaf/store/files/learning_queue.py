@@ -434,7 +434,7 @@ class LearningStore:
         Messages that somebody holds together with an erased one wait again.
         """
         if key is None and source is None:
-            message = "there is nothing to erase; name a conversation or a source"
+            message = "there is nothing to erase; give a conversation or a source"
             raise InvalidInput(message)
         of = None if key is None else check_key(key)
         return self._database.erase(lambda database: _erase(database, of, source))
@@ -523,7 +523,7 @@ def _set_dangerous_aside(
     query = "UPDATE queue SET token = ?, leased_at = NULL WHERE n = ?"
     database.executemany(query, [(SET_ASIDE, row.n) for row in dangerous])
     for row in dangerous:
-        told = "a message of %s was set aside: learning from it was cut off %d times"
+        told = "a message of %s was set aside because learning from it was interrupted %d times"
         atomic.log.warning(told, key, row.attempts)
     return [row for row in waiting if row not in dangerous]
 
@@ -730,7 +730,9 @@ def _read(data: bytes, read: Callable[[dict[str, Any]], T]) -> T | None:
     try:
         return read(json.loads(data))
     except (KeyError, TypeError, ValueError) as error:
-        atomic.log.warning("something to learn from cannot be read (%s); it is left alone", error)
+        atomic.log.warning(
+            "a message to learn from cannot be read (%s); it was left as it is", error
+        )
         return None
 
 

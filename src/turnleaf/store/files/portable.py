@@ -135,7 +135,8 @@ class _Facts:
         """Replace all."""
         if self._file.format is not markdown:
             message = (
-                f"facts are copied to Markdown, not to {self._file.path.name}; unset its location"
+                f"facts are copied to Markdown, not to {self._file.path.name}; unset "
+                "memoryLocation there"
             )
             raise InvalidInput(message)
         now = self._now()
@@ -594,8 +595,8 @@ class FilePortableSpace:
         self._now = now
         if conversations.suffix != ".db":
             message = (
-                f"{conversations} keeps the newest messages only, so there is nothing whole to "
-                "copy; set conversationsLocation to a .db file first"
+                f"{conversations} keeps only the newest messages, so there is no complete "
+                "history to copy; set conversationsLocation to a .db file first"
             )
             raise InvalidInput(message)
         self._messages = _Shelf(conversations, schema.FORM)

@@ -79,7 +79,7 @@ class RecordStore:
                 "SELECT version FROM records WHERE (collection, key) = (?, ?)", place
             ).get
             if expected is not None and (known or 0) != expected:
-                message = f"{key!r} was changed meanwhile; read it again and try once more"
+                message = f"{key!r} was changed meanwhile; read it again and retry"
                 raise Conflict(message)
             return _store(database, *place, data, ends)
 

@@ -47,7 +47,7 @@ class ScheduleStore(KeptSchedules):
         super().__init__(now, new_id)
         self.location = atomic.resolve(find_data_dir() / NAME if location is None else location)
         if self.location.suffix != ".json":
-            message = f"schedules are kept in a .json file, not in {self.location.name!r}"
+            message = f"schedules must be kept in a .json file, not in {self.location.name!r}"
             raise InvalidInput(message)
         self._results = self.location.with_name("results")
 
@@ -108,7 +108,7 @@ def parse(data: bytes | None) -> dict[str, Schedule]:
         records = json.loads((data or EMPTY.encode()).decode("utf-8-sig"))
         known = {one.id: one for one in map(_read, count(1), records)}
     except _PROBLEMS as error:
-        message = f"it holds no schedules: {error}"
+        message = f"it is not a file of schedules: {error}"
         raise CorruptFile(message) from error
     if len(known) < len(records):
         message = "two of its schedules have the same id"

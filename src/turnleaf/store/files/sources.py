@@ -162,7 +162,7 @@ def find_source(thing: object) -> FileSource | Followed:
         return MemoryPages(thing.location, thing)
     if isinstance(thing, Store):
         return Files(thing.location)
-    message = f"{thing!r} cannot be searched; give a path or a store"
+    message = f"{thing!r} cannot be searched; pass a path or a store"
     raise InvalidInput(message)
 
 

@@ -307,7 +307,7 @@ def _read_state(path: Path) -> object:
 def _examine_folder(path: Path) -> Iterator[Part]:
     there = next(place for place in (path, *path.parents) if place.exists())
     if not there.is_dir():
-        message = f"{there} is a file, but a folder is needed; choose another data folder"
+        message = f"{there} is a file, but must be a folder; choose another data folder"
         yield Diagnosis("error", message)
     elif path == there and not os.access(path, os.R_OK | os.X_OK):
         message = f"{path} cannot be read; check who owns it and its permissions"
@@ -322,8 +322,8 @@ def _find_leftovers(folder: Path) -> Iterator[Part]:
     for path in sorted(path for name in _SET_ASIDE for path in folder.glob(name)):
         yield Diagnosis(
             "warning",
-            f"{path} was set aside because it could not be used; "
-            "take over from it what you need, then delete it",
+            f"{path} was set aside because it could not be used; copy from it what you need, "
+            "then delete it",
         )
 
 

@@ -226,7 +226,7 @@ class Watcher:
                 yield from self._notice(watched)
             except (OSError, UnicodeError, RuntimeError) as error:  # the last is watchfiles' own
                 self._poll = True
-                instead = "the files are looked at again and again instead"
+                instead = "the files are checked at intervals instead"
                 log.warning("the folders cannot be watched (%s); %s", error, instead)
         yield from self._look(watched)
 

@@ -161,7 +161,10 @@ class Edit:
     def _take_from_older(self, memory: Memory) -> None:
         place = self.older.find(memory.id)
         if place is None or place.memory.content != memory.content:
-            message = f"the older fact {memory.id} was changed since, so this cannot be undone"
+            message = (
+                f"the older fact {memory.id} was changed again since then, so this change cannot "
+                "be undone"
+            )
             raise Conflict(message)
         self.older.remove(memory.id, MOVE)
 

@@ -280,7 +280,7 @@ class MemoryFacts(Keeper):
 
     def _check_growth(self, edit: Edit, known: Memory, new: str, expected: str | None) -> None:
         if expected is not None and known.content != expected:
-            message = f"the memory {known.id} was changed meanwhile; look at it and try again"
+            message = f"the fact {known.id} was changed meanwhile; check it and try again"
             raise Conflict(message)
         more = len(new) - len(known.content)
         if more > 0:
@@ -381,7 +381,7 @@ class MemoryFacts(Keeper):
         """Replace the whole text by a person's, to the letter, whatever the limits say."""
         wanted, book = check_text(text, "the memory"), self._book
         if expected is not None and expected != book.version:
-            message = "the memory was changed since it was read; read it again and try once more"
+            message = "the memory was changed since it was read; read it again and retry"
             raise Conflict(message)
         # Without moving what has ended: the text is a person's, to the letter.
         edit = Edit(book, self.now())
@@ -397,7 +397,7 @@ class MemoryFacts(Keeper):
         record = self._book.changes
         can = find_undoable_numbers(record)
         if number is not None and number not in can:
-            message = f"there is no change {number} to take back"
+            message = f"there is no change {number} to undo"
             raise NotFound(message)
         wanted = can if number is None else {number}
         for change in [one for one in reversed(record) if one.n in wanted]:
@@ -484,7 +484,10 @@ class PendingEdit(Edit):
     def check_room(self, contents: Sequence[str], origin: str, limits: Room) -> None:  # noqa: ARG002
         """Raise MemoryFull where more would wait than can."""
         if contents and self.main.used_room.items + len(contents) > limits.items:
-            message = f"{limits.items} facts wait already; accept or reject some (turnleaf review)"
+            message = (
+                f"{limits.items} facts are pending review already; accept or reject some "
+                "(turnleaf review)"
+            )
             raise MemoryFull(message)
 
     def make_room(self, content: str, limits: Room) -> tuple[Memory, ...]:
@@ -563,7 +566,7 @@ class MemoryPending(MemoryFacts):
         was_accepted = any(change.origin == ACCEPTED for change in self.changes(memory_id))
         known = self._memory.get(memory_id) if was_accepted else None
         if known is None:
-            message = f"nothing waits by the id {memory_id}; turnleaf review shows what does"
+            message = f"no pending fact has the ID {memory_id}; list them with turnleaf review"
             raise NotFound(message)
         return known
 

@@ -421,7 +421,7 @@ class MemoryLearning(Keeper):
         """Erase all of a conversation or of a source; return how much."""
         names = {name for name in (key, source) if name is not None}
         if not names:
-            message = "name a conversation or a source to erase"
+            message = "give a conversation or a source to erase"
             raise InvalidInput(message)
         if key is not None:
             self._kept.cycles.pop(check_key(key), None)

@@ -159,7 +159,7 @@ class MemoryStores(contracts.Stores):
 
 def _check_name(space: str) -> str:
     if not _NAME.fullmatch(space) or space != space.casefold():
-        message = f"{space!r:.80} cannot be the name of a space; use small letters and digits"
+        message = f"{space!r:.80} cannot be the name of a space; use lower-case letters and digits"
         raise InvalidInput(message)
     return space
 

@@ -59,8 +59,8 @@ def read_address(given: str) -> DatabaseAddress:
     is_unverified = not is_near and parts["sslmode"] != VERIFIED
     if is_unverified:
         _log.warning(
-            "the connection to the database is made with sslmode=%s, as its address says; nobody "
-            "checks that it is the right server",
+            "the connection to the database uses sslmode=%s, as its address says, so the server's "
+            "identity is not verified",
             asked,
         )
     return DatabaseAddress(make_conninfo("", **parts), _show(parts), is_unverified)
@@ -73,8 +73,8 @@ def _split(given: str) -> dict[str, str]:
         if not is_torn:
             return {key: str(value) for key, value in conninfo_to_dict(given).items() if value}
     message = (
-        "the address of the database cannot be read; write it as "
-        "postgresql://USER@HOST:PORT/DATABASE, and / and @ within a part as %2F and %40"
+        "the database address is not valid; write it as "
+        "postgresql://USER@HOST:PORT/DATABASE, with / and @ inside a part as %2F and %40"
     )
     raise InvalidInput(message)
 
@@ -144,7 +144,7 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except PoolTimeout as error:
-        message = f"the database cannot be reached ({describe(error)}); check that it runs"
+        message = f"the database cannot be reached ({describe(error)}); check that it is running"
         raise StorageError(message) from None
     except psycopg.OperationalError as error:
         message = f"the connection to the database failed ({describe(error)}); try again"

@@ -458,7 +458,7 @@ class PostgresConversations(SqlStore):
     def _set(self, query: str, key: str, value: object) -> int:
         change = self.lock()
         if not self.run(query, value, key):
-            message = f"there is no conversation {key!r}; turnleaf history lists those there are"
+            message = f"there is no conversation {key!r}; list them with turnleaf history"
             raise NotFound(message)
         return change
 

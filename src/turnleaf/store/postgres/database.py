@@ -356,7 +356,7 @@ def _raise_if_uncertain(sent: Sequence[object], error: psycopg.OperationalError)
     """Raise StorageError where nobody knows whether a change is stored."""
     if sent:
         message = (
-            f"the connection to the database failed at the end ({describe(error)}), so the "
-            "change may or may not be stored; look before you repeat it"
+            "the connection to the database failed while the change was being saved "
+            f"({describe(error)}), so it may or may not be stored; check before you repeat it"
         )
         raise StorageError(message) from None

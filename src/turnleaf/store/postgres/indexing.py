@@ -348,8 +348,8 @@ REST_SECONDS = 60.0
 """For how long an embedder that failed is not asked again for a query."""
 _log = logging.getLogger("turnleaf")
 _OUTDATED = (
-    "the search goes by words alone: the vectors that %s made were replaced by those of %s; "
-    "have every server use the same embedder, and start this one again"
+    "search uses words only: the vectors that %s made were replaced by those of %s; "
+    "let every server use the same embedding model, and restart this one"
 )
 _MODELS = """
 SELECT id, name, dimension, scripts, mean, deviation, is_serving FROM turnleaf.embedders ORDER BY 2
@@ -462,7 +462,7 @@ class PostgresVectors(SqlStore):
             vectors = embedder.embed(SENTENCES)
             found = profile_embedder(vectors)
             if not found.scripts:
-                _log.warning("%s tells no meanings apart and is not used for search", name)
+                _log.warning("%s does not distinguish meanings, so search does not use it", name)
             model = self._add(name, found, len(vectors[0]) // 4)
         self._known.add(name)
         return model if model.profile.scripts else None
@@ -592,7 +592,7 @@ class PostgresVectors(SqlStore):
                 self._embed_batch(embedder, model, TEXTS_PER_SEARCH)
         except EmbeddingError as error:
             self._rests_until = time.monotonic() + REST_SECONDS
-            _log.warning("the search went by words alone: %s", error)
+            _log.warning("this search used words only: %s", error)
             return None
         return QueryVector(vector, model)
 

@@ -434,8 +434,8 @@ class PostgresPassages(SqlStore):
         found: list[Part] = []
         if count >= LARGE_SPACE and self._vectors.lacks_index():
             message = (
-                f"the space has {count:,} passages and no index over their vectors, so searches "
-                "take long; run, as the role that owns the tables: turnleaf db tune ADDRESS"
+                f"the space has {count:,} passages but no vector index, so searches are "
+                "slow; run, as the role that owns the tables: turnleaf db tune ADDRESS"
             )
             found.append(Diagnosis("warning", message))
         return self.report("search index", pluralize(int(count), "passage"), *found)

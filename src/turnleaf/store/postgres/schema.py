@@ -63,7 +63,7 @@ SELECT format('turnleaf.%I has no policy', relname), format(
 FROM ours WHERE is_of_spaces AND NOT EXISTS (
     SELECT FROM pg_policy WHERE polrelid = ours.oid AND polname = 'own_space')
 UNION ALL
-SELECT format('%I may not use turnleaf.%I', current_user, relname),
+SELECT format('%I is not allowed to use turnleaf.%I', current_user, relname),
     format('GRANT SELECT, INSERT, UPDATE, DELETE ON turnleaf.%I TO %I', relname, current_user)
 FROM ours WHERE relname <> 'migrations' AND NOT (
     has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
@@ -173,12 +173,12 @@ def _check_role(owner: Connection, role: str) -> None:
     )
     found = owner.execute(query, (role,)).fetchall()
     if not found:
-        message = f"there is no role {role}; make it: CREATE ROLE {role} LOGIN"
+        message = f"there is no role {role}; create it: CREATE ROLE {role} LOGIN"
         raise InvalidInput(message)
     if found != [(False, False)]:
         message = (
-            f"the role {role} must not be a superuser, bypass row-level security or be a member "
-            "of the role that migrates; name another with --role"
+            f"the role {role} must not be a superuser, bypass row-level security or be a "
+            "member of the role that migrates; choose another with --role"
         )
         raise InvalidInput(message)
 
@@ -191,13 +191,14 @@ def _make(owner: Connection, missing: Sequence[Migration], role: str) -> None:
         raise StorageError(message) from None
     except psycopg.errors.InsufficientPrivilege:
         message = (
-            "pgvector is not in this database yet; run as its superuser: CREATE EXTENSION vector"
+            "pgvector is not enabled in this database; run as its superuser: CREATE "
+            "EXTENSION vector"
         )
         raise StorageError(message) from None
     for (version,) in owner.execute(_FIND_OLD):
         message = (
-            f"the database has pgvector {version}, and 0.8 or newer is needed; update it on the "
-            "server, and run as its superuser: ALTER EXTENSION vector UPDATE"
+            f"the database has pgvector {version}, but 0.8 or newer is needed; update it on "
+            "the server, then run as its superuser: ALTER EXTENSION vector UPDATE"
         )
         raise StorageError(message)
     owner.execute(_BEGINNING)
@@ -212,8 +213,9 @@ def check_database(connection: Connection) -> None:
     ((is_super, bypasses, owns),) = connection.execute(_ROLE).fetchall()
     if is_super or bypasses or owns:
         message = (
-            "the database is not served by a superuser, an owner of its tables or a role that "
-            f"bypasses row-level security; connect as another role, such as {SERVING_ROLE}"
+            "the programs must not connect as a superuser, as the owner of the tables or as "
+            "a role that bypasses row-level security; connect as another role, such as "
+            f"{SERVING_ROLE}"
         )
         raise StorageError(message)
     _check_version(connection)
@@ -228,14 +230,14 @@ def _check_version(connection: Connection) -> None:
         version, floor = 0, 0
     if (version or 0) < known:
         message = (
-            "the database has not the tables of this version; run, as the role that owns them: "
+            "the database lacks the tables of this version; run, as the role that owns them: "
             "turnleaf db migrate ADDRESS"
         )
         raise StorageError(message)
     if floor > known:
         message = (
-            f"the database's tables are of version {floor}, and this Turnleaf knows {known}; "
-            "update Turnleaf"
+            f"the database's tables are version {floor}, but this Turnleaf supports only "
+            f"version {known}; update Turnleaf"
         )
         raise StorageError(message)
 
@@ -278,7 +280,9 @@ def tune(address: str, *, passages: int = LARGE_SPACE, dry_run: bool = False) ->
     with translate_errors(), connect(conninfo) as owner:
         # To wait for it would be a transaction for which the other's new index would wait.
         if owner.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchall() != [(True,)]:
-            raise StorageError("somebody else changes the database; try again when that is done")
+            raise StorageError(
+                "another program is changing the database's tables; try again when it is done"
+            )
         statements = _list_changes(owner, passages)
         for one in () if dry_run else statements:
             owner.execute(one)

@@ -186,7 +186,7 @@ class PostgresStores(contracts.Stores):
         """Return what each store finds, or why the database cannot be used."""
         parts: list[Part] = [self.find_place()]
         if self.place.database.address.is_unverified:
-            message = "nobody checks that the database is the right one; set sslmode=verify-full"
+            message = "the identity of the database server is not verified; set sslmode=verify-full"
             parts.append(Diagnosis("warning", message))
         try:
             parts += self._find_missing()

@@ -212,7 +212,7 @@ def read_message(
         stamp = from_iso(timestamp.decode())  # type: ignore[union-attr]
         return messages.make_stored(role.decode(), text.decode(), stamp)  # type: ignore[union-attr]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        atomic.log.warning("a stored message cannot be read (%s); it is left alone", error)
+        atomic.log.warning("a stored message cannot be read (%s); it was left as it is", error)
         return None
 
 
@@ -242,7 +242,7 @@ def get_conversation(database: Connection, key: str) -> int:
     """Return the number of a conversation; raise NotFound when there is none."""
     found = find_conversation(database, key)
     if found is None:
-        message = f"there is no conversation {key!r}; turnleaf history lists those there are"
+        message = f"there is no conversation {key!r}; list them with turnleaf history"
         raise NotFound(message)
     return found
 

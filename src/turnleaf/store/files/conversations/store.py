@@ -499,8 +499,8 @@ class ConversationStore:
         if isinstance(self._shelf, DatabaseShelf):
             return self._shelf.database
         message = (
-            f"{self.location} keeps the newest messages only; only a location ending in .db can "
-            "do this: set conversationsLocation to one (turnleaf config --help)"
+            f"{self.location} keeps only the newest messages; this needs a location ending "
+            "in .db: set conversationsLocation to one (turnleaf config --help)"
         )
         raise InvalidInput(message)
 
@@ -524,13 +524,19 @@ def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
 
 def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
-        message = f"{location!r} is no place for conversations; pass a path in .json or .db"
+        message = (
+            f"{location!r} cannot be a location for conversations; use a path ending in .json or "
+            ".db"
+        )
         raise InvalidInput(message)
     default = find_data_dir() / "conversations" / "conversations.json"
     path = atomic.resolve(default if location is None else location)
     if path.suffix not in SHELVES:
         known = " or ".join(SHELVES)
-        message = f"{path.name!r} does not say how to keep conversations; end it in {known}"
+        message = (
+            f"{path.name!r} does not tell the format of the conversations; use a name ending in "
+            f"{known}"
+        )
         raise InvalidInput(message)
     return path
 
@@ -543,8 +549,9 @@ def _examine(path: Path, kept: Retention) -> Iterator[Part]:
     if not kept.keeps_everything:
         yield Diagnosis(
             "warning",
-            f"history is short: in {path} {kept.describe()}; to keep every message, name a .db "
-            "file (turnleaf config conversationsLocation) or unset the location",
+            f"not every message is kept: in {path}, {kept.describe()}; to keep all, set "
+            "conversationsLocation to a .db file (turnleaf config conversationsLocation) or "
+            "unset it",
         )
 
 

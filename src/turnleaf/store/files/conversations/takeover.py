@@ -81,8 +81,10 @@ class TakenOver:
         """Describe in one line what was done."""
         messages = pluralize(self.messages, "message")
         conversations = pluralize(self.conversations, "conversation")
-        kept = f"; the older files are kept as {', '.join(map(str, self.backups))}"
-        return f"took over {messages} of {conversations}{kept if self.backups else ''}"
+        kept = f", which are kept as {', '.join(map(str, self.backups))}"
+        return (
+            f"migrated {messages} of {conversations} from older files{kept if self.backups else ''}"
+        )
 
 
 @dataclass(slots=True)
@@ -302,7 +304,7 @@ def _retire(source: _Source, file: atomic.Held) -> Path | None:
     copy = _keep(source) if source.older.conversations or source.damaged_count else None
     if source.damaged_count:
         atomic.log.warning(
-            "%s of %s could not be read and taken over; all of it is kept in %s",
+            "%s of %s could not be read and migrated; the whole file is kept as %s",
             pluralize(source.damaged_count, "part"),
             source.path,
             copy,
@@ -317,7 +319,7 @@ def _keep(source: _Source) -> Path:
     copy = _find_copy(source) or atomic.Held(source.path).keep_copy(source.data, why)
     # Read back before the only other copy is removed.
     if atomic.read_raw(copy) != source.data:
-        message = f"{copy} does not hold what was written to it; check the disk"
+        message = f"{copy} does not contain what was written to it; check the disk"
         raise StorageError(message)
     return copy
 
@@ -370,18 +372,19 @@ def examine(location: Path) -> Iterator[Part]:
     waiting = list_older(folder)
     if location.suffix == ".db":
         for path in waiting:
-            message = f"{path} is of an older version; the next command takes it over"
+            message = f"{path} was written by an older version; the next command will migrate it"
             yield Diagnosis("warning", message)
     elif (folder / ARCHIVE) in {path.parent for path in waiting}:
         yield Diagnosis(
             "warning",
-            f"{folder / ARCHIVE} is of an older version, and nobody reads it any more; "
-            "conversations in a .db file take it over",
+            f"{folder / ARCHIVE} was written by an older version and is no longer read; it "
+            "is migrated when conversations are stored in a .db file",
         )
     copies, size = describe_backups(folder)
     if copies:
         holds = (
-            f"{pluralize(copies, 'file')} of an older version, taken over since; yours to delete"
+            f"{pluralize(copies, 'file')} of an older version, already migrated; you may "
+            "delete them"
         )
         yield Row("older files", str(folder), size, holds)
 
@@ -400,8 +403,9 @@ def describe_unimported(folder: DataFolder, memory: Path) -> str | None:
         if count:
             command = f"turnleaf --data-dir {shlex.quote(str(folder.path))} import"
             return (
-                f"{path} holds {pluralize(count, 'fact')} that the memory lacks; "
-                f"{command} {shlex.quote(str(path))} adds them, renaming the file ends this notice"
+                f"{path} contains {pluralize(count, 'fact')} that the memory lacks; "
+                f"{command} {shlex.quote(str(path))} adds them, and renaming the file ends "
+                "this notice"
             )
     return None
 

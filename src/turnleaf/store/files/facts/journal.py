@@ -156,7 +156,9 @@ class Journal:
         try:
             return file_changes.from_json(json.loads(line))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-            atomic.log.warning("%s holds a line that cannot be read; it is left alone", self.path)
+            atomic.log.warning(
+                "%s contains a line that cannot be read; it was left as it is", self.path
+            )
             return None
 
 
@@ -237,8 +239,8 @@ def examine(path: Path) -> Iterator[Part]:
     if bad:
         yield Diagnosis(
             "warning",
-            f"{pluralize(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo "
-            "and why know nothing of them; correct them or delete them",
+            f"{pluralize(len(bad), 'line')} of {path} cannot be read (the first is line "
+            f"{bad[0]}), so undo and why ignore them; correct or delete them",
         )
 
 

@@ -262,7 +262,7 @@ class MemoryStore:
                 return None
             before: Memory = fact.memory
             if expected is not None and before.content != expected:
-                message = f"the memory {memory_id} was changed meanwhile; look at it and try again"
+                message = f"the fact {memory_id} was changed meanwhile; check it and try again"
                 raise Conflict(message)
             longer = len(text) - len(before.content)
             if longer > 0:
@@ -727,7 +727,10 @@ class MemoryStore:
             return True
         if skip:
             return False
-        message = f"the older fact {change.id} was changed since, so this cannot be undone"
+        message = (
+            f"the older fact {change.id} was changed again since then, so this change cannot be "
+            "undone"
+        )
         raise Conflict(message)
 
     def _find_ended(self, memories: Sequence[Memory]) -> dict[str, Memory]:
@@ -783,7 +786,9 @@ def find_default_location() -> Path:
 
 def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
-        message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
+        message = (
+            f"{location!r} cannot be a location for memories; use a path ending in .json or .md"
+        )
         raise InvalidInput(message)
     return atomic.resolve(find_default_location() if location is None else location)
 
@@ -791,7 +796,7 @@ def _resolve(location: str | Path | None) -> Path:
 def _find_numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
     change = next((one for one in history if one.n == number), None)
     if change is None or not changes.is_undoable(change, history):
-        message = f"there is no change {number} to take back; it may have been taken back already"
+        message = f"there is no change {number} to undo; it may have been undone already"
         raise NotFound(message)
     return changes.find_made_with(change, history)
 

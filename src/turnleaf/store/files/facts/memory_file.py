@@ -152,8 +152,8 @@ class MemoryFile:
         def edit(draft: Draft) -> bool:
             if expected is not None and atomic.name_version(draft.text.encode()) != expected:
                 message = (
-                    f"{self.path.name} was changed since it was read, so nothing was written; "
-                    "read it again and save then"
+                    f"{self.path.name} was changed since it was read, so nothing was "
+                    "written; read it again, then save"
                 )
                 raise Conflict(message)
             # No limit is checked: what a person writes into their own page is never refused.
@@ -238,7 +238,7 @@ class MemoryFile:
                 self._finish(file, journal, opened, origin, source)
                 break
         else:
-            message = f"{self.path} is saved all the time by another program; try again later"
+            message = f"another program keeps saving {self.path}; try again later"
             raise Conflict(message)
         # Two saves can be joined line by line only while the text that both began from is known.
         late = self._look_again(file, journal, opened.on_disk)
@@ -465,7 +465,9 @@ class MemoryFile:
             return markdown.join_edits(base, edited, onto, atomic.read_mtime(self.path))
         # Without a common beginning any merge would guess, so a person is left to choose.
         copy = file.keep_copy(late, "conflict")
-        atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
+        atomic.log.warning(
+            "%s was saved twice at the same time; one version is kept as %s", self.path, copy
+        )
         return _decode(data)
 
     def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
@@ -638,7 +640,9 @@ def _find_format(path: Path) -> Format:
     formats: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
     if path.suffix not in formats:
         known = " or ".join(formats)
-        message = f"{path.name!r} does not say how to keep memories; use a name ending in {known}"
+        message = (
+            f"{path.name!r} does not tell the format of the memories; use a name ending in {known}"
+        )
         raise InvalidInput(message)
     return formats[path.suffix]
 

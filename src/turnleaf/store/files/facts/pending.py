@@ -80,7 +80,7 @@ class PendingStore(MemoryStore):
             # Accepted before: whoever lost that answer and asks again gets the same fact.
             accepted = self._memory.get(memory_id) if self.changes(memory_id) else None
         if accepted is None:
-            message = f"nothing waits by the id {memory_id}; turnleaf review lists what does"
+            message = f"no pending fact has the ID {memory_id}; list them with turnleaf review"
             raise NotFound(message)
         return accepted
 
@@ -117,5 +117,8 @@ class PendingStore(MemoryStore):
         origin: str = "user",  # noqa: ARG002 - whoever brought it, it waits
     ) -> None:
         if growing and taken.items > MAX_FACTS:
-            message = f"{MAX_FACTS} facts wait already; accept or reject some (turnleaf review)"
+            message = (
+                f"{MAX_FACTS} facts are pending review already; accept or reject some (turnleaf "
+                "review)"
+            )
             raise MemoryFull(message)

@@ -226,7 +226,7 @@ def refuse_stranger(path: Path) -> None:
     except (apsw.CorruptError, apsw.NotADBError):
         is_stranger = True
     if is_stranger:
-        message = f"{path} is there and is not an index; choose another name for the index"
+        message = f"{path} exists and is not an index; choose another name for the index"
         raise InvalidInput(message)
 
 

@@ -146,7 +146,7 @@ class IndexFile:
         for _ in range(REPLACEMENTS):
             with suppress(_Replacement):
                 return work(self._open())
-        message = f"{self.location} is replaced all the time; find out which program does it"
+        message = f"another program keeps replacing {self.location}; stop that program"
         raise StorageError(message)
 
     def _recover(self, error: Exception, attempt: int) -> None:

@@ -166,7 +166,7 @@ class Index:
     ) -> None:
         self.location = atomic.resolve(path)
         if self.location.suffix != ".db":
-            message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
+            message = f"an index must be a file whose name ends in .db, not {self.location.name!r}"
             raise InvalidInput(message)
         self._file = IndexFile(self.location)
         self._sync = IndexSync(self._file, [find_source(source) for source in sources], now)
@@ -356,7 +356,7 @@ class Index:
         name, vectors = embedder.name, embedder.embed(SENTENCES)
         known = profile_embedder(vectors)
         if not known.scripts:
-            atomic.log.warning("%s tells no meanings apart and is not used for search", name)
+            atomic.log.warning("%s does not distinguish meanings, so search does not use it", name)
 
         def work(database: apsw.Connection) -> None:
             with self._file.lock(), database:
@@ -397,7 +397,7 @@ class Index:
         except EmbeddingError as error:
             # The next searches must not wait for it, too.
             self._rests_until = time.monotonic() + REST_SECONDS
-            atomic.log.warning("the search went by words alone: %s", error)
+            atomic.log.warning("this search used words only: %s", error)
             return None, None
         return (vector, known) if self._fits(vector) else (None, None)
 
@@ -446,5 +446,7 @@ def _check_day(given: date | str | None) -> str | None:
 def _examine(path: Path) -> Iterator[Part]:
     parts = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
     size = sum(part.stat().st_size for part in parts if part.is_file())
-    holds = f"{size:,} bytes, made from the other files" if size else "made by the first search"
+    holds = (
+        f"{size:,} bytes, derived from the other files" if size else "created by the first search"
+    )
     yield Row("search index", str(path), size or None, holds)

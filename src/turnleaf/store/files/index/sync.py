@@ -414,7 +414,7 @@ def _read_feed(store: Followed, place: FeedPosition | None) -> Feed | None:
         feed = store.changes_since(place.cursor if place else None, MESSAGES_PER_COMMIT)
     except (StorageError, OSError) as error:
         # What cannot be read is not gone: what was found in it before can still be found.
-        atomic.log.warning("%s; what it held before is still found", error)
+        atomic.log.warning("%s; its earlier contents can still be found", error)
         return None
     if place and (feed.database != place.database or _goes_back(feed, place)):
         raise Outdated
@@ -468,7 +468,7 @@ def _read(database: apsw.Connection, source: FileSource, name: str) -> Found | N
         data = atomic.read(path, find_max_bytes(source, path)) or b""
     except StorageError as error:
         # What cannot be read is not gone: what was found in it before can still be found.
-        atomic.log.warning("%s; what it held before is still found", error)
+        atomic.log.warning("%s; its earlier contents can still be found", error)
         return None
     if index_writing.is_same(database, name, looks, data):
         return None
