@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -18,7 +18,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.records import Record
 from turnleaf.settings import DataFolder
 from turnleaf.space_limits import SpaceLimits, read_limits, set_limits
-from turnleaf.spaces import Spaces, Worker
+from turnleaf.spaces import RUN_AGAIN, Spaces, Worker
 from turnleaf.store.contracts import Records, Stores
 
 
@@ -111,6 +111,30 @@ def test_what_is_not_learned_yet_when_a_space_rests_is_learned_later(tmp_path: P
     with spaces.use("anna") as anna:
         anna.flush()
         assert ["Rex" in one.content for one in anna.memory.get_all()] == [True]
+    spaces.close()
+
+
+def test_a_schedule_of_a_space_that_cannot_be_opened_is_tried_again_soon() -> None:
+    moments = [datetime(2026, 3, 1, 12, 0, tzinfo=UTC)]
+    database = empty_database()
+    spaces = Spaces(database, now=lambda: moments[-1])
+    with spaces.use("anna") as anna:
+        anna.schedules.add("早安", "every 15m", zone="UTC", deliver="log")
+    stores = Stores.open(database, now=lambda: moments[-1])
+    moments.append(moments[-1] + timedelta(minutes=16))
+
+    def refuse(_space: str) -> AbstractContextManager[Assistant]:
+        raise OSError("no connection is left")
+
+    with Assistant(stores, now=lambda: moments[-1]) as own:
+        with pytest.raises(OSError, match="no connection"):
+            Worker(own, refuse).work_once()
+        assert not Worker(own, spaces.use).work_once()
+        moments.append(moments[-1] + RUN_AGAIN)
+        assert Worker(own, spaces.use).work_once()
+    with spaces.use("anna") as anna:
+        (schedule,) = anna.schedules.get_all()
+        assert [run.state for run in schedule.runs] == ["done"]
     spaces.close()
 
 

@@ -110,6 +110,21 @@ def test_an_edited_message_is_another_version_and_the_old_one_is_in_no_prompt(
     assert "Lin" not in assistant.preview(KEY, "Go on").prompt.text
 
 
+def test_hidden_messages_take_no_place_among_those_an_edited_one_follows(
+    open_assistant: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    ConfigFile(tmp_path / CONFIG_NAME).update({"conversationMaxTurns": 4})
+    assistant = open_assistant()
+    for number in range(6):
+        assistant.reply(KEY, f"message {number}")
+    stored = assistant.conversations.messages(KEY)
+    times = [one.message.timestamp for one in stored[2:10] if one.message.timestamp]
+    assistant.stores.conversations.hide(KEY, times, "change:1")
+    assistant.reply(KEY, "something else", after=stored[9].id)
+    before = [one.text for one in model.prompts[-1].messages[:-1]]
+    assert before == ["message 0", "Fine."]
+
+
 def test_a_fact_that_rests_only_on_a_replaced_message_is_withdrawn(assistant: Assistant) -> None:
     assistant.reply(KEY, "Hello")
     first = assistant.conversations.messages(KEY)[1].id

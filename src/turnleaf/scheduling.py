@@ -104,7 +104,7 @@ class Runner:
         self._woken.set()
         end = time.monotonic() + seconds
         if self._thread:
-            self._thread.join(STOP_SECONDS)
+            self._thread.join(seconds)
         # Runs that end meanwhile take themselves out of the dictionary.
         with self._guard:
             running = dict(self._running)

@@ -53,7 +53,8 @@ SIGNS = frozenset(
      "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME, LINK_NAME, OPERATOR_NAME)
 )  # fmt: skip
 """What a data folder may have in it."""
-MOST_OF_DATABASE = 86_400
+MOST_DATABASE_CONNECTIONS = 10_000
+MOST_DATABASE_SECONDS = 86_400
 ENVIRONMENT: Mapping[str, str] = os.environ
 """The environment of this process; only functions of this module look into it."""
 _ON = True
@@ -494,22 +495,28 @@ def find_database_limits(environ: Mapping[str, str] = ENVIRONMENT) -> DatabaseLi
     """Return the limits that the environment names; raise SettingsError for what is no number."""
     known = DatabaseLimits()
     return DatabaseLimits(
-        _read_count(environ, "TURNLEAF_DATABASE_CONNECTIONS", known.connections),
-        _read_count(environ, "TURNLEAF_DATABASE_SECONDS", known.statement_seconds),
+        _read_count(
+            environ, "TURNLEAF_DATABASE_CONNECTIONS", known.connections, MOST_DATABASE_CONNECTIONS
+        ),
+        _read_count(
+            environ, "TURNLEAF_DATABASE_SECONDS", known.statement_seconds, MOST_DATABASE_SECONDS
+        ),
         environ.get("TURNLEAF_DATABASE_DIRECT") or None,
     )
 
 
-def _read_count(environ: Mapping[str, str], variable: str, default: int) -> int:
+def _read_count(environ: Mapping[str, str], variable: str, default: int, most: int) -> int:
     text = environ.get(variable) or str(default)
-    # Python refuses to read a number of thousands of digits, so only some are looked at.
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MOST_OF_DATABASE):
+    digits = text.lstrip("0")
+    # Python refuses to convert thousands of digits, so their number is compared first.
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(most))
+    if not (is_number and int(digits) <= most):
         message = (
-            f"{variable} must be a whole number from 1 to {MOST_OF_DATABASE}, not {text!r:.80}; "
+            f"{variable} must be a whole number from 1 to {most}, not {text!r:.80}; "
             "change it or remove it"
         )
         raise SettingsError(message)
-    return int(text)
+    return int(digits)
 
 
 def _is_ours(folder: Path) -> bool:

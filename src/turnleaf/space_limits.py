@@ -12,6 +12,7 @@ import time
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from turnleaf.core.dialogue import Text, Usage
@@ -130,6 +131,7 @@ class SpaceMeter:
         self._known: tuple[float, SpaceLimits] | None = None
         self._stored: tuple[float, int, int] | None = None
         self._minute: tuple[float, int] = (0.0, 0)
+        self._counting = Lock()
 
     @property
     def limits(self) -> SpaceLimits:
@@ -143,14 +145,16 @@ class SpaceMeter:
     def count_request(self) -> None:
         """Count a request to this process; raise LimitReached where there were too many."""
         most = self.limits.requests_per_minute
-        begun, count = self._minute
-        if self._clock() >= begun + MINUTE:
-            begun, count = self._clock(), 0
-        if most and count >= most:
-            seconds = int(begun + MINUTE - self._clock()) + 1
-            message = f"this space may make {most:,} requests a minute; wait {seconds} seconds"
-            raise LimitReached(message, seconds)
-        self._minute = begun, count + 1
+        # Handlers run on several threads; a count that another one overwrites lets more through.
+        with self._counting:
+            begun, count = self._minute
+            if self._clock() >= begun + MINUTE:
+                begun, count = self._clock(), 0
+            if most and count >= most:
+                seconds = int(begun + MINUTE - self._clock()) + 1
+                message = f"this space may make {most:,} requests a minute; wait {seconds} seconds"
+                raise LimitReached(message, seconds)
+            self._minute = begun, count + 1
 
     def check_room(self) -> None:
         """Raise SpaceFull where as much is stored as may be."""

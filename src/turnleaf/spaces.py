@@ -194,7 +194,8 @@ class Worker:
         work = self._own.stores.work
         for one in work.claim():
             # Should it fail, it is tried again, here or elsewhere, but not at once.
-            again: datetime | None = self._own.now() + LEARN_AGAIN
+            pause = RUN_AGAIN if one.kind == "schedules" else LEARN_AGAIN
+            again: datetime | None = self._own.now() + pause
             try:
                 again = self._do(one)
             finally:

@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from turnleaf.store.contracts import AnswerClaim, Stores
 
 LONGEST_DAYS = 36_500
-FACT_CHARS = 20
+FACT_CHARS = 26
 """What a fact takes in a prompt besides its words: bullet, day and id."""
-CERTAIN_SHARE = 3
+CERTAIN_SHARE = 1 / 3
 """Facts of so small a part of a prompt's tokens always have room: a character is about a token."""
 CHANGING = frozenset({"append_memory", "manage_memory"})
 """The tools that change facts."""
@@ -428,7 +428,7 @@ class Turn:
         """Return how near facts are to the message, by their ids, where not all may have room."""
         chars = sum(len(fact.content) + FACT_CHARS for fact in facts)
         # Most memories fit, and then no search is needed to decide which facts stay.
-        if chars * CERTAIN_SHARE < self._max_tokens:
+        if chars < self._max_tokens * CERTAIN_SHARE:
             return None
         hits = self._own.stores.passages.search(
             ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
@@ -523,10 +523,13 @@ class Turn:
         """Return the window that ends with a message, which something else is to follow."""
         settings = self._own.settings
         limit = settings.conversation_max_turns
-        shown = self._own.stores.conversations.messages(
-            self._key, before=message_id + 1, limit=limit
-        )
-        said = [one.message for one in shown if not one.is_hidden]
+        said: list[Message] = []
+        before: int | None = message_id + 1
+        # Hidden messages take no place in a window, so there may be more to read.
+        while before is not None and len(said) < limit:
+            shown = self._own.stores.conversations.messages(self._key, before=before, limit=limit)
+            said = [*(one.message for one in shown if not one.is_hidden), *said]
+            before = shown[0].id if len(shown) == limit else None
         return within_limits(said, limit, settings.conversation_max_chars, _count_chars)
 
     def _is_sent_again(self) -> bool:

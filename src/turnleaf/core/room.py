@@ -21,7 +21,7 @@ LEARNED = "learnt"
 """The origin of what was learned from conversations."""
 FREE_PLACES = 20
 """How many facts a user can still ask for when learning has taken all that it may."""
-LARGEST_SHARE = 5
+LARGEST_SHARE = 1 / 5
 """Of a small memory a fifth is kept free instead."""
 
 
@@ -54,7 +54,7 @@ def room_for(origin: str, limits: Room) -> Room:
     """Return how much of the memory may be taken when something of an origin is added."""
     if origin != LEARNED or limits.items <= 0:
         return limits
-    items = limits.items - min(FREE_PLACES, limits.items // LARGEST_SHARE)
+    items = limits.items - min(FREE_PLACES, int(limits.items * LARGEST_SHARE))
     # Characters in the same proportion, or a few long facts would take the reserve.
     return Room(items, limits.chars * items // limits.items)
 

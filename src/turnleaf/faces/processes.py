@@ -26,21 +26,45 @@ _BYTES = 128 * 1024
 LAST_SECONDS = 3.5
 """How long after the first signal the process exits by itself."""
 KILL_SECONDS = 4.8
-"""How long after it the process is killed."""
+"""How long after it the process is killed, if it has been computing."""
+HANGING_CPU_SECONDS = 2.5
+"""How much it has computed by then if it hangs; an ordinary end takes less than a second."""
+LAST_KILL_SECONDS = 60.0
+"""When it is killed in any case."""
 
+# Where other programs take nearly all of the machine, a process that ends in good order may need
+# longer than one that hangs has; how much each has computed tells them apart.
 _WATCH = """
 import os, select, signal, sys, time
+process = int(sys.argv[1])
+kill_seconds, hanging_seconds, last_seconds = map(float, sys.argv[2:])
 stops = {signal.SIGINT, signal.SIGTERM}
 for one in (signal.SIGHUP, *stops):
     signal.signal(one, signal.SIG_IGN)
+
+def measure_cpu():
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+def is_hanging(before, now):
+    # macOS has no /proc, so there time alone decides.
+    return before is None or now is not None and now - before >= hanging_seconds
+
 while (signals := os.read(0, 64)) and not stops & {*signals}:
     pass
 if signals:
-    end = time.monotonic() + float(sys.argv[2])
-    while (left := end - time.monotonic()) > 0:
-        if select.select([0], [], [], left)[0] and not os.read(0, 64):
+    begun, cpu = time.monotonic(), measure_cpu()
+    while (passed := time.monotonic() - begun) < last_seconds:
+        if passed >= kill_seconds and is_hanging(cpu, measure_cpu()):
+            break
+        wait = max(kill_seconds - passed, 0.5)
+        if select.select([0], [], [], wait)[0] and not os.read(0, 64):
             sys.exit()
-    os.kill(int(sys.argv[1]), signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
 """
 _is_ending = threading.Event()
 
@@ -119,7 +143,7 @@ def stop_on(signals: Iterable[signal.Signals], stop: Callable[[], None]) -> Iter
 
 @contextmanager
 def watch_end() -> Iterator[None]:
-    """Start a process that kills this one if it does not exit soon after Ctrl-C or SIGTERM.
+    """Start a process that kills this one if it hangs after Ctrl-C or SIGTERM.
 
     A call in C that never returns, such as a slow regular expression, keeps handlers, timers and
     threads from running. The interpreter's own handler still writes the number of each signal to
@@ -144,7 +168,8 @@ def watch_end() -> Iterator[None]:
 
 def _start_watcher(reading: int) -> int:
     """Start the watching process in a group of its own, so that no Ctrl-C reaches it."""
-    command = [sys.executable, "-I", "-S", "-c", _WATCH, str(os.getpid()), str(KILL_SECONDS)]
+    limits = map(str, (KILL_SECONDS, HANGING_CPU_SECONDS, LAST_KILL_SECONDS))
+    command = [sys.executable, "-I", "-S", "-c", _WATCH, str(os.getpid()), *limits]
     streams = [
         (os.POSIX_SPAWN_DUP2, reading, 0),
         *((os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)),

@@ -968,6 +968,14 @@ def test_whoever_has_a_space_shares_no_memory_with_the_others(world: World) -> N
     assert world.assistant.conversations.summary(f"slack:{theirs}") is None
 
 
+def test_a_stranger_is_refused_before_any_memory_is_opened(world: World) -> None:
+    world.allow(slackAllowedUsers="U01", slackSpaces="U02=anna")
+    (refusal,) = world.read_thread(world.slack.mention("Hello", user="U02"))
+    assert refusal.startswith("Sorry, I only answer people on my list")
+    with world.spaces.use_open() as opened:
+        assert opened == []
+
+
 def test_in_one_thread_everybody_speaks_to_their_own_memory(world: World) -> None:
     world.allow(slackAllowedUsers="U01,U02", slackSpaces="U02=anna")
     ts = world.slack.mention("remember the code is 1234")

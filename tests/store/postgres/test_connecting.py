@@ -121,9 +121,13 @@ def test_a_statement_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyP
         assert stores.facts.get_all() == []
 
 
-@pytest.mark.parametrize("given", ["0", "-1", "many", "1.5", "99999999999999", "٣"])
+@pytest.mark.parametrize(
+    "given",
+    ["0", "00", "-1", "many", "1.5", "99999999999999", "0000000019999999999", "٣", "9" * 9_999],
+)
 @pytest.mark.parametrize("name", ["TURNLEAF_DATABASE_CONNECTIONS", "TURNLEAF_DATABASE_SECONDS"])
 def test_a_limit_that_is_no_number_is_refused_by_name(name: str, given: str) -> None:
     with pytest.raises(SettingsError, match=name):
         find_database_limits({name: given})
     assert find_database_limits({name: ""}) == find_database_limits({})
+    assert find_database_limits({name: f"{'0' * 20}7"}) == find_database_limits({name: "7"})

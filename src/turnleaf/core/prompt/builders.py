@@ -236,7 +236,7 @@ def _day(moment: datetime, zone: tzinfo) -> str:
 
 MOST_TERMS = 32
 END_CHARS = 500
-_COMMON_SHARE = 10
+_COMMON_SHARE = 1 / 10
 """A word that more than one in so many facts hold says too little to be looked for."""
 # What is longer than any ending of a word: what begins like it is another one.
 _LONGER = lazy_pattern("[a-z0-9]{5}")
@@ -278,7 +278,7 @@ def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:
     shares: dict[str, float] = {}
     for term in parse_query(ends_of(question)).terms[:MOST_TERMS]:
         spelt = _spell(term)
-        if sum(map(folded.count, spelt)) > max(FEW, len(facts) // _COMMON_SHARE):
+        if sum(map(folded.count, spelt)) > max(FEW, int(len(facts) * _COMMON_SHARE)):
             continue
         places = chain.from_iterable(_find(word, folded) for word in spelt)
         holding = {bisect_right(starts, place) - 1 for place in places}

@@ -207,14 +207,14 @@ class Bot:
 
     def _take(self, said: SlackMessage) -> None:
         try:
+            # A stranger's message opens no memory, not even to see whether a thread is known.
+            if not self._people.is_allowed(said.user, said.channel):
+                if said.is_called:
+                    self._refuse(said)
+                return
             with self._use_memory_of(said.user) as own:
-                if not (said.is_called or self._takes_part(said, own)):
-                    return
-                if self._people.is_allowed(said.user, said.channel):
+                if said.is_called or self._takes_part(said, own):
                     self._answer(said, own)
-                    return
-            if said.is_called:
-                self._refuse(said)
         except TurnleafError:
             if said.is_called:
                 self._tell(said, said.phrase("broken"))
