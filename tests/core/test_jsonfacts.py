@@ -170,6 +170,13 @@ def test_what_is_no_array_of_memories_is_corrupt(text: str) -> None:
         parse(text)
 
 
+def test_a_file_that_was_cut_off_anywhere_is_corrupt() -> None:
+    text = render(NEW, dataclasses.replace(NEW, id="two"))
+    for end in range(1, len(text) - len("]\n")):
+        with pytest.raises(CorruptFile):
+            parse(text[:end])
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

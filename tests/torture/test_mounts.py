@@ -6,6 +6,7 @@ It is overwritten, and yet nobody sees half of it and no kill and no power cut l
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.torture.injection import ChildJob
 from tests.torture.places import main_file
 from tests.torture.plan import Writer
 from tests.torture.rig import (
+    ROOT,
     USUAL,
     check,
     copies,
@@ -93,3 +95,25 @@ def test_a_power_cut_on_a_bound_file_loses_nothing(
         )
         == ""
     )
+
+
+EDITED = """
+import sys
+from pathlib import Path
+from turnleaf.store.files import atomic
+file = Path(sys.argv[1])
+atomic.change(file, lambda _: b"ours")
+file.write_bytes(b"an editor's")
+assert atomic.read(file) == b"an editor's"
+atomic.change(file, lambda data: (data or b"") + b" and ours")
+"""
+
+
+def test_what_an_editor_saves_after_us_on_a_bound_file_stays(tmp_path: Path) -> None:
+    real, file, listed = (tmp_path / name for name in ("real", "file", "pairs.json"))
+    real.write_bytes(b"old")
+    file.touch()
+    listed.write_text(json.dumps([(str(real), str(file))]))
+    mounted = ["unshare", "-rm", sys.executable, "-m", "tests.torture.mounts", str(listed)]
+    subprocess.run([*mounted, sys.executable, "-c", EDITED, str(file)], cwd=ROOT, check=True)
+    assert real.read_bytes() == b"an editor's and ours"

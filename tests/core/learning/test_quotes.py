@@ -149,6 +149,14 @@ def test_the_least_trusted_who_brought_a_word_decides(kind: str) -> None:
     assert (verdict.trust, verdict.source) == (kind, 2)
 
 
+@pytest.mark.parametrize("kind", ["tool", "document", "stranger"])
+def test_a_word_counts_against_the_user_only_where_the_user_never_said_it(kind: str) -> None:
+    page = TranscriptMessage("evilcorp is everywhere", kind)
+    assert trust("My bank is evilcorp", "about my bank", user("about my bank"), page) == kind
+    said = user("My bank is evilcorp")
+    assert trust("My bank is evilcorp", said.text, said, page) == "user"
+
+
 def test_a_quote_from_a_page_is_trusted_as_the_page() -> None:
     page = TranscriptMessage("Your bank is Evil Bank", "tool")
     assert trust("The user's bank is Evil Bank", "bank is Evil Bank", page) == "tool"

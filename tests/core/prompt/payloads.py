@@ -681,7 +681,10 @@ SPLITS: dict[str, tuple[str, ...]] = {
 TEMPLATE_MARKS = (
     "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>",
     "<|begin_of_text|>", "<|endoftext|>", "<|channel|>", "<|message|>", "<|system|>", "<|user|>",
-    "<|END_OF_TURN_TOKEN|>", "<|tool_call_begin|>", "<|im_start", "[INST]", "[/INST]",
+    "<|END_OF_TURN_TOKEN|>", "<|tool_call_begin|>", "[INST]", "[/INST]",
+    "<|im_start", "<|im_end", "<|im_sep", "<|eot_id", "<|eom_id", "<|start_header_id",
+    "<|end_header_id", "<|begin_of_text", "<|end_of_text", "<|endoftext", "<|endofprompt",
+    "<|python_tag", "<|channel",
     "[SYSTEM_PROMPT]", "[TOOL_RESULTS]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>",
     "<s>", "</s>", "<bos>", "<eos>", "<system>", "</system>", "<system-reminder>", "<assistant>",
     "<human>", "<user>", "</user>", "<system role='x'>", "<tool_result>", "</tool_result>",

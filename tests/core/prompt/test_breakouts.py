@@ -150,8 +150,12 @@ SECTION_LINE = re.compile(SECTION_NAME)
 
 
 TEMPLATE = re.compile(
-    r"<\s*\|[^<>|\n]{1,80}\|\s*>|<\s*\|\s*" + join_skeletons("im_start")
-    + r"|[<\[][\s/|]*(?:\w+:)?(?:"
+    r"<\s*\|[^<>|\n]{1,80}\|\s*>|<\s*\|\s*(?:"
+    + join_skeletons(
+        "im_start", "im_end", "im_sep", "eot_id", "eom_id", "start_header_id", "end_header_id",
+        "begin_of_text", "end_of_text", "endoftext", "endofprompt", "python_tag", "channel",
+    )
+    + r")|[<\[][\s/|]*(?:\w+:)?(?:"
     + join_skeletons(
         "s", "bos", "eos", "sys", "inst", "system", "user", "assistant", "human", "tool_call",
         "system_prompt", "system-reminder", "system role='x'", "tool_results?", "tool_response",

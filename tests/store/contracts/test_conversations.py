@@ -15,7 +15,7 @@ from tests.store.contracts.conftest import START, WITH_JSON, Backend
 from tests.store.contracts.together import do_at_once
 from tests.strategies import brief, conversations
 from turnleaf.core.keys import EVERYONE, make_own_audience, make_prompt_audience
-from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage
+from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage, TreeNode
 from turnleaf.core.tokens import count_content_chars
 from turnleaf.core.window import trim_to_limits
 from turnleaf.errors import InvalidInput, NotFound
@@ -270,7 +270,7 @@ def test_any_text_comes_back_exactly(place: LimitedBackend, text: str) -> None:
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
 def test_what_is_no_name_is_refused(place: LimitedBackend, key: str) -> None:
-    store = place.open()
+    store, said = place.open(), [TreeNode(NewMessage(Message("user", "Q", START)), None)]
     attempts: list[Callable[[], object]] = [
         lambda: store.add_exchange(key, "Q", "A"),
         lambda: store.add_messages(key, exchange("Q", "A")),
@@ -286,6 +286,8 @@ def test_what_is_no_name_is_refused(place: LimitedBackend, key: str) -> None:
         lambda: store.hide(key, [START], "x"),
         lambda: store.accept(key, [START]),
         lambda: store.audience(key),
+        lambda: store.import_tree(key, said),
+        lambda: store.count_new(key, said),
     ]
     for attempt in attempts:
         with pytest.raises(InvalidInput, match="a conversation"):

@@ -121,6 +121,18 @@ def test_a_space_can_be_made_ready_and_told_to_people(space: Stores) -> None:
     assert space.facts.get_all() == []
 
 
+def test_another_program_opens_a_space_by_its_options(backend: Backend) -> None:
+    for name in ("default", "anna"):
+        space = backend.open(name)
+        fact = space.facts.add(LAMP)
+        names, values = space.options[::2], space.options[1::2]
+        options = dict(zip(names, values, strict=True))
+        if options:  # Nobody else can open what is only in memory.
+            chosen = options.get("--space", "default")
+            with Stores.open(options["--data-dir"], space=chosen) as same:
+                assert [one.id for one in same.facts.get_all()] == [fact.id]
+
+
 # Messages and the facts that they gave
 
 
