@@ -5,7 +5,7 @@ answer and questions that none of them does, written by several writers, a file 
 bench.answers` trains on all writers but a few, tries those, and prints how often the answer is
 quoted and how often nothing is where nothing answers, by words alone and by vectors and words.
 `--train` trains on all of them and writes the weights that the package brings; `LEAST` in
-`turnleaf.llm.word_answers` is then to be chosen anew on `bench/exams`.
+`turnleaf.llm.word_scoring` is then to be chosen anew on `bench/exams`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import numpy as np
 
 from bench.networks import NEVER, Array, NetworkShape, train
 from bench.word_answers import embed, learn_words, train_words, write_words
-from turnleaf.core.learning.requests import find_request
+from turnleaf.core.learning.memory_requests import find_request
 from turnleaf.core.memories import Memory
 from turnleaf.core.recall.judging import PassageReading, read_figures
 from turnleaf.core.recall.questions import find_aliases, read_question
-from turnleaf.llm.answers import WEIGHTS, WORDS_SHARE, run_network
-from turnleaf.llm.word_answers import list_words
+from turnleaf.llm.vector_scoring import WEIGHTS, WORDS_SHARE, run_network
+from turnleaf.llm.word_scoring import list_words
 from turnleaf.quoting import FAR, MOST_QUOTES, list_names
 
 PEOPLE = Path(__file__).with_name("people")

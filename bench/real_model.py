@@ -27,9 +27,9 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from turnleaf import Assistant, Message
-from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, request_form
 from turnleaf.core.learning.extraction import make_answer_schema
 from turnleaf.core.learning.proposals import read_answer
+from turnleaf.core.model_dialogue import Event, Prompt, Text, Toolbox, request_form
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.llm.api import ApiModel
 from turnleaf.settings import CONFIG_NAME

@@ -16,7 +16,7 @@ from statistics import quantiles
 
 from bench.samples import CHINESE, ENGLISH
 from turnleaf.core.tokens import Count, estimate
-from turnleaf.store import vocabulary
+from turnleaf.store import token_vocabulary
 
 ROOT = Path(__file__).parents[1]
 MESSAGE_CHARS = 100
@@ -40,8 +40,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
     kinds = read_folder(folder) if folder else list_own_texts()
-    print("estimate / exact; exact is:", vocabulary.describe())
-    vocabulary.choose_counter()("")
+    print("estimate / exact; exact is:", token_vocabulary.describe())
+    token_vocabulary.choose_counter()("")
     _print_table("whole texts", kinds)
     beginnings = {kind: [text[:MESSAGE_CHARS] for text in texts] for kind, texts in kinds.items()}
     _print_table(f"their first {MESSAGE_CHARS} characters", beginnings)
@@ -93,7 +93,7 @@ def _print_table(title: str, kinds: Kinds) -> None:
 
 
 def _figures(texts: list[str]) -> list[str]:
-    ours, exact = _count(texts, estimate), _count(texts, vocabulary.choose_counter())
+    ours, exact = _count(texts, estimate), _count(texts, token_vocabulary.choose_counter())
     ratios = [one / other for one, other in zip(ours.counts, exact.counts, strict=True)]
     low, middle, high = _percentiles(ratios)
     total = sum(ours.counts) / sum(exact.counts)

@@ -12,7 +12,7 @@ from bench.scale import Scale
 from bench.timing import Aim, TimingRow, compare
 from turnleaf import Conversation
 from turnleaf.core.tokens import count_message_tokens
-from turnleaf.store import vocabulary
+from turnleaf.store import token_vocabulary
 
 MAX_TOKENS = 4000
 CALLS = 10
@@ -27,7 +27,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[TimingRow]:  # noqa: ARG001 - a
 
 def _row(scale: Scale, which: str, conversation: Conversation) -> TimingRow:
     kept = conversation.get_context(MAX_TOKENS)
-    count = vocabulary.choose_counter()
+    count = token_vocabulary.choose_counter()
 
     def count_kept() -> int:
         return sum(count_message_tokens(message, count) for message in kept)

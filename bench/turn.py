@@ -23,7 +23,7 @@ from bench.samples import SampleExchange
 from bench.scale import Scale
 from bench.timing import Batch, TimingRow, Work, compare
 from turnleaf import Assistant, Message, Settings
-from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
+from turnleaf.core.model_dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.search.passages import Passage
 from turnleaf.errors import ModelError
 from turnleaf.settings import find_data_folder

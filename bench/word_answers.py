@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.networks import NetworkShape, begin, descend, find_slopes, warm_up
-from turnleaf.llm.answers import run_network
 from turnleaf.llm.embeddings import LocalEmbedder
-from turnleaf.llm.word_answers import LAYERS, MEANING, WEIGHTS
+from turnleaf.llm.vector_scoring import run_network
+from turnleaf.llm.word_scoring import LAYERS, MEANING, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def _begin_table(people: list[PersonFigures]) -> WordTable:
 
 
 def write_words(table: WordTable, weights: dict[str, Array], path: Path = WEIGHTS) -> None:
-    """Write what `turnleaf.llm.word_answers` reads."""
+    """Write what `turnleaf.llm.word_scoring` reads."""
     # Beyond this a number of a word is cut off: a few large ones would make all others coarse.
     most = float(np.quantile(np.abs(table.rows), 0.9995))
     coarse = np.clip(np.round(table.rows / most * 127), -127, 127).astype("i1")

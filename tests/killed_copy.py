@@ -7,8 +7,8 @@ import signal
 import sys
 from collections.abc import Collection, Sequence
 
-from turnleaf.copying import SpaceCopy
 from turnleaf.core.portable import PortablePart
+from turnleaf.space_copying import SpaceCopy
 from turnleaf.store.contracts import Portable, PortableSpace, Stores
 
 

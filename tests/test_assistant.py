@@ -20,8 +20,8 @@ from tests.clocks import Clock
 from tests.standins.scripted_model import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
 from turnleaf.assistant import MOST_PRIVATE
-from turnleaf.core.dialogue import Text, Usage
 from turnleaf.core.learning.queue import Decision, Queued
+from turnleaf.core.model_dialogue import Text, Usage
 from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.learning import MessageReader
@@ -409,7 +409,7 @@ def test_another_process_sees_that_a_question_is_being_answered(reopen: Reopen) 
 KILLED = """
 import os, sys
 from turnleaf import Assistant
-from turnleaf.core.dialogue import Text
+from turnleaf.core.model_dialogue import Text
 
 class Model:
     name = "endless"

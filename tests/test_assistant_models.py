@@ -18,7 +18,7 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from turnleaf import Assistant
-from turnleaf.core.dialogue import Text
+from turnleaf.core.model_dialogue import Text
 from turnleaf.core.tokens import TOOLS_TOKENS
 from turnleaf.errors import ModelError
 

@@ -28,9 +28,9 @@ BELOW = {
     "llm": {"llm", "installation", "metrics", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "background_learning", "context_search", "copying", "doctor_report",
+    "access_tokens", "assistant", "background_learning", "context_search", "doctor_report",
     "evaluation", "import_jobs", "importing", "learning", "memory_commands", "quoting",
-    "scheduling", "space_limits", "spaces", "tokens", "tools", "turn",
+    "scheduling", "space_copying", "space_limits", "spaces", "tools", "turn",
 }  # fmt: skip
 BELOW |= {
     name: MIDDLE
@@ -42,9 +42,8 @@ BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 # What the layers above may know of the stores: how they are opened and what they promise.
 # `turnleaf` itself has the public names.
 OF_STORES = {
-    "ambient", "announcements", "contracts", "conversation_models", "erasure", "exports",
-    "index_upkeep", "opening",
-    "schedules", "vocabulary", "work",
+    "announcements", "clock_and_ids", "contracts", "conversation_models", "due_work", "erasure",
+    "exports", "index_upkeep", "opening", "schedules", "token_vocabulary",
 }  # fmt: skip
 MAY_KNOW_FILES = {
     # Files that a person names on the command line, and texts that could not be saved.
@@ -98,7 +97,7 @@ MAY_LOAD_BY_NAME = {
     "turnleaf.faces.mcp",
     "turnleaf.core.loading",
     "turnleaf.installation",
-    "turnleaf.llm.answers",
+    "turnleaf.llm.vector_scoring",
     "turnleaf.llm.api",
     "turnleaf.llm.embeddings",
     "turnleaf.llm.encoder_pieces",
@@ -107,7 +106,7 @@ MAY_LOAD_BY_NAME = {
     "turnleaf.llm.models",
     "turnleaf.store.files.index.vectors",
     "turnleaf.store.files.watcher",
-    "turnleaf.store.vocabulary",
+    "turnleaf.store.token_vocabulary",
 }
 
 PURE = {

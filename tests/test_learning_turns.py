@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.effort import LONG
 from tests.standins.scripted_model import ScriptedModel
 from turnleaf import Assistant, Message
-from turnleaf.core.dialogue import Usage
+from turnleaf.core.model_dialogue import Usage
 from turnleaf.errors import ModelError
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from turnleaf import Assistant
+from turnleaf.core.learning.memory_requests import Request
 from turnleaf.core.learning.queue import Queued
-from turnleaf.core.learning.requests import Request
 from turnleaf.core.messages import Message
 from turnleaf.learning import Extraction, MessageReader
 from turnleaf.memory_commands import MAX_REQUESTS, carry_out_commands, find_requests

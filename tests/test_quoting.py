@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from turnleaf import Assistant, Document, Message
-from turnleaf.core.dialogue import Prompt
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.core.recall.judging import judge_by_words
 from turnleaf.core.recall.questions import ends_asking, read_question
 from turnleaf.llm.recall import RecallModel

@@ -21,9 +21,9 @@ from tests.clocks import Clock
 from tests.standins.scripted_model import ScriptedModel
 from tests.torture.editors import wait_until
 from turnleaf.assistant import Assistant
-from turnleaf.core import dialogue
-from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.core import model_dialogue
 from turnleaf.core.keys import schedule_key
+from turnleaf.core.model_dialogue import Prompt, Text, Toolbox
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import Conflict, InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
@@ -51,7 +51,9 @@ class PatientModel:
         self.may_answer = Event()
         self.has_answered = Event()
 
-    def stream(self, _prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[dialogue.Event]:
+    def stream(
+        self, _prompt: Prompt, _tools: Toolbox | None = None
+    ) -> Iterator[model_dialogue.Event]:
         self.asked.set()
         assert self.may_answer.wait(DEADLINE_SECONDS)
         yield Text("好的。")

@@ -15,7 +15,7 @@ import pytest
 from tests.postgres import empty_database
 from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
-from turnleaf.core.records import Record
+from turnleaf.core.opaque_records import Record
 from turnleaf.settings import DataFolder
 from turnleaf.space_limits import SpaceLimits, read_limits, set_limits
 from turnleaf.spaces import RUN_AGAIN, Spaces, Worker

@@ -13,10 +13,10 @@ import pytest
 
 from turnleaf import Settings
 from turnleaf.core.changes import Source
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.store.in_memory.shared_data import MemoryPlace
+from turnleaf.store.in_memory.stores import MemoryStores
 from turnleaf.tools import TOOLS, MemoryTools, ToolContext, list_specs
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
     from turnleaf.core.changes import Change
-    from turnleaf.core.dialogue import Prompt, Silence, Text, ToolCall, ToolResult, Usage
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
+    from turnleaf.core.model_dialogue import Prompt, Silence, Text, ToolCall, ToolResult, Usage
+    from turnleaf.core.opaque_records import Record
     from turnleaf.core.prompt.builders import (
         FactForm,
         build_prompt_with_history,
         build_prompt_with_memory,
     )
     from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
-    from turnleaf.core.records import Record
     from turnleaf.core.search.ranking import Hit
     from turnleaf.errors import (
         Conflict,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Stores
-    from turnleaf.store.files.conversation import Conversation
+    from turnleaf.store.files.conversation_file import Conversation
     from turnleaf.store.files.conversations.store import ConversationStore
     from turnleaf.store.files.daily import DailyLog
     from turnleaf.store.files.facts.memories import MemoryStore
@@ -101,7 +101,7 @@ _HOMES = {
     "Changed": "turn",
     "Composed": "turn",
     "Conflict": "errors",
-    "Conversation": "store.files.conversation",
+    "Conversation": "store.files.conversation_file",
     "ConversationStore": "store.files.conversations.store",
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
@@ -121,23 +121,23 @@ _HOMES = {
     "Message": "core.messages",
     "ModelError": "errors",
     "NotFound": "errors",
-    "Prompt": "core.dialogue",
+    "Prompt": "core.model_dialogue",
     "PromptComposer": "core.prompt.composer",
-    "Record": "core.records",
+    "Record": "core.opaque_records",
     "Reply": "turn",
     "ScheduleStore": "store.files.schedules",
     "Settings": "settings",
     "SettingsError": "errors",
     "SpaceFull": "errors",
-    "Silence": "core.dialogue",
+    "Silence": "core.model_dialogue",
     "StorageError": "errors",
     "Stores": "store.contracts",
-    "Text": "core.dialogue",
-    "ToolCall": "core.dialogue",
-    "ToolResult": "core.dialogue",
+    "Text": "core.model_dialogue",
+    "ToolCall": "core.model_dialogue",
+    "ToolResult": "core.model_dialogue",
     "TurnleafError": "errors",
     "UnreadableAnswer": "errors",
-    "Usage": "core.dialogue",
+    "Usage": "core.model_dialogue",
     "build_prompt_with_history": "core.prompt.builders",
     "build_prompt_with_memory": "core.prompt.builders",
     "cli_key": "core.keys",

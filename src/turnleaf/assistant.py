@@ -26,7 +26,7 @@ from turnleaf.errors import InvalidInput, SettingsError, TurnleafError
 from turnleaf.llm.embeddings import load_embedder, use_settings
 from turnleaf.llm.models import find_model
 from turnleaf.space_limits import MeteredModel, SpaceMeter
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.conversation_models import (
     drop_chosen_model,
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from turnleaf import memory_commands as commands
     from turnleaf import turn as turns
-    from turnleaf.core.dialogue import Model
     from turnleaf.core.messages import Message, StoredMessage
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.core.prompt.composer import Document
     from turnleaf.learning import LearnedFact
     from turnleaf.settings import DataFolder, Settings

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from turnleaf.core.dialogue import Model
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.learning import Extraction, LearnedFact, Outcome
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Stores

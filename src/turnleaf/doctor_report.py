@@ -8,18 +8,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.diagnosis import Diagnosis
 from turnleaf.core.languages import pluralize
 from turnleaf.core.serialization import to_iso
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import discovery, embeddings, models
 from turnleaf.settings import SETTINGS, Settings
-from turnleaf.store import vocabulary
+from turnleaf.store import token_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnleaf.core.examination import LearningFigures, Row
+    from turnleaf.core.diagnosis import LearningFigures, Row
     from turnleaf.store.contracts import Stores
 
 
@@ -46,7 +46,7 @@ def make_doctor_report(stores: Stores, problems: Sequence[Diagnosis] = ()) -> di
         "parts": {
             "search": searching,
             "embeddings": embeddings.describe(settings),
-            "tokens": vocabulary.describe(),
+            "tokens": token_vocabulary.describe(),
             "model": models.describe(settings),
             "words": models.describe_destinations(settings)[1],
             "kept": found.retention.describe() if found.retention else "not available",

@@ -27,7 +27,7 @@ from turnleaf.importing import (
     LearningResult,
     is_list_of_facts,
 )
-from turnleaf.store.ambient import make_id
+from turnleaf.store.clock_and_ids import make_id
 from turnleaf.store.exports import open_upload
 from turnleaf.store.files import atomic
 from turnleaf.store.files.backup import count_free_bytes
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from turnleaf.core.dialogue import Model
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.store.contracts import Stores
 
 SPARE_BYTES = 200_000_000

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core import import_formats, jsonfacts, markdown
+from turnleaf.core import import_formats, json_facts, markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.import_formats import (
     FoundConversation,
@@ -37,8 +37,8 @@ from turnleaf.core.learning.findings import choose_candidates, find_stated
 from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.reconciling import find_same
 from turnleaf.core.memories import Memory, make_content_id
+from turnleaf.core.memory_limits import Room
 from turnleaf.core.messages import Message, NewMessage, TreeNode
-from turnleaf.core.room import Room
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from turnleaf.core.dialogue import Model
     from turnleaf.core.import_formats import Found, FoundMessage, Reader
     from turnleaf.core.learning.extraction import ExtractionRequest, Proposal
     from turnleaf.core.learning.findings import ProposedFact, Stated
     from turnleaf.core.messages import ConversationSummary
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.core.pages import Format
     from turnleaf.store.contracts import Stores
     from turnleaf.store.exports import Export, ExportFile
@@ -64,7 +64,7 @@ FIRST_LINES = 50
 MOST_READ_CHARS = 4000
 """So much of a message is looked at for facts; longer ones are pasted texts."""
 MAX_NOTE_BYTES = 2_000_000
-FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
+FORMATS: dict[str, Format] = {"json": json_facts, "markdown": markdown}
 NOTES = {".md", ".markdown", ".txt"}
 ORIGIN = "import"
 DOCUMENTATION = "docs/use/import.md lists the supported formats"

@@ -25,6 +25,7 @@ from turnleaf.core.learning.extraction import (
     make_requests,
 )
 from turnleaf.core.learning.findings import Finding, find_facts, make_finding
+from turnleaf.core.learning.memory_requests import find_meant, find_request
 from turnleaf.core.learning.proposals import AnswerReading, ProposalDesk, read_answer
 from turnleaf.core.learning.queue import Decision, Sighting, Unread
 from turnleaf.core.learning.reconciling import (
@@ -35,25 +36,24 @@ from turnleaf.core.learning.reconciling import (
     repeats,
     says_same,
 )
-from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import Correction, choose_category, make_value_key
 from turnleaf.core.memories import Memory
-from turnleaf.core.room import LEARNED
+from turnleaf.core.memory_limits import LEARNED
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.errors import Conflict, ModelError, TurnleafError, UnreadableAnswer
-from turnleaf.store.ambient import make_id
+from turnleaf.store.clock_and_ids import make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from turnleaf.core.changes import Change
-    from turnleaf.core.dialogue import Model
     from turnleaf.core.learning.extraction import ExtractionRequest
     from turnleaf.core.learning.findings import Found
     from turnleaf.core.learning.queue import Action, Batch, Outgoing, Queued
     from turnleaf.core.learning.reconciling import Verdict
-    from turnleaf.core.room import Room
+    from turnleaf.core.memory_limits import Room
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Facts, LearningQueue, Stores
 

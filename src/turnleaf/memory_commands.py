@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core import markdown
 from turnleaf.core.changes import Source
-from turnleaf.core.drafts import merge_saves
 from turnleaf.core.languages.language import DEFAULT, detect_language
 from turnleaf.core.languages.replies import choose_words, find_replies, list_openings, translate
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import find_sure_facts
+from turnleaf.core.learning.memory_requests import find_meant, find_request, is_everything, may_ask
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
-from turnleaf.core.learning.requests import find_meant, find_request, is_everything, may_ask
 from turnleaf.core.memories import Memory
+from turnleaf.core.page_drafts import merge_saves
 from turnleaf.core.search.terms import simplify
 from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.errors import Conflict, MemoryFull
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
+    from turnleaf.core.learning.memory_requests import Request
     from turnleaf.core.learning.queue import Outgoing
-    from turnleaf.core.learning.requests import Request
     from turnleaf.core.learning.slots import Statement
     from turnleaf.core.memories import Remembered
     from turnleaf.core.messages import Message

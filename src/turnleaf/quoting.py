@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.context_search import find_context
 from turnleaf.core.languages.words import find_pattern
+from turnleaf.core.learning.memory_requests import find_request
 from turnleaf.core.learning.reconciling import find_names, holds_words
-from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt.context import find_place, is_answer, shorten
 from turnleaf.core.recall.judging import (
@@ -34,7 +34,7 @@ from turnleaf.core.search.message_filters import is_question, is_small_talk, say
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
 from turnleaf.core.search.terms import list_terms, parse_query, simplify
 from turnleaf.core.secrets import mask_secrets
-from turnleaf.store.ambient import find_local_day
+from turnleaf.store.clock_and_ids import find_local_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from turnleaf.core.dialogue import Text, Usage
+from turnleaf.core.model_dialogue import Text, Usage
 from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import Conflict, InvalidInput, LimitReached, ModelError, SpaceFull
@@ -23,7 +23,7 @@ from turnleaf.errors import Conflict, InvalidInput, LimitReached, ModelError, Sp
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
-    from turnleaf.core.dialogue import Event, Model, Prompt, Toolbox
+    from turnleaf.core.model_dialogue import Event, Model, Prompt, Toolbox
     from turnleaf.store.contracts import Records, Stores
 
 COLLECTION = "limits"

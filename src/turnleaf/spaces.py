@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from turnleaf.assistant import Assistant
 from turnleaf.errors import LimitReached
 from turnleaf.scheduling import Runner
-from turnleaf.store.ambient import local_now
 from turnleaf.store.announcements import ProblemLog
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.dialogue import Model
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.scheduling import Deliver
     from turnleaf.settings import DataFolder
-    from turnleaf.store.work import DueWork
+    from turnleaf.store.due_work import DueWork
 
 MOST_OPEN = 16
 """An open assistant has about a dozen files; a process may usually have 1,024."""

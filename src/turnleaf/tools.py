@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import memories, schedules
 from turnleaf.core.changes import Source
-from turnleaf.core.dialogue import ToolSpec
 from turnleaf.core.keys import EVERYONE, Reader, schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.loading import load_data
 from turnleaf.core.messages import TRUSTED
+from turnleaf.core.model_dialogue import ToolSpec
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import FactForm, stamp_page, strip_stamp
 from turnleaf.core.schedules import check_deliver

@@ -14,12 +14,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.context_search import find_context
-from turnleaf.core.dialogue import Event, Silence, Text, ToolResult, Usage
 from turnleaf.core.keys import Reader, is_shared
 from turnleaf.core.learning.extraction import MESSAGE_CHARS
+from turnleaf.core.learning.memory_requests import find_request
 from turnleaf.core.learning.queue import Queued
-from turnleaf.core.learning.requests import find_request
+from turnleaf.core.memory_limits import LEARNED, Room, find_room
 from turnleaf.core.messages import Message, NewMessage
+from turnleaf.core.model_dialogue import Event, Silence, Text, ToolResult, Usage
 from turnleaf.core.prompt import composer as composing
 from turnleaf.core.prompt.builders import FactForm, cut_to_ends
 from turnleaf.core.prompt.citations import (
@@ -32,14 +33,13 @@ from turnleaf.core.prompt.citations import (
 )
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.escaping import escape_passage
-from turnleaf.core.room import LEARNED, Room, find_room
 from turnleaf.core.search.message_filters import make_reason, note_newer
 from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.tokens import count_content_chars, find_prompt_budget, has_room_for_tools
 from turnleaf.core.window import drop_repeated, trim_to_limits
 from turnleaf.errors import ModelError, SettingsError
-from turnleaf.llm.answers import find_judge
+from turnleaf.llm.vector_scoring import find_judge
 from turnleaf.memory_commands import (
     CommandResult,
     carry_out_commands,
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from turnleaf.core.changes import Change
-    from turnleaf.core.dialogue import Model, Prompt
     from turnleaf.core.memories import Memory, MemoryView
+    from turnleaf.core.model_dialogue import Model, Prompt
     from turnleaf.core.search.ranking import Hit
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import AnswerClaim, Stores

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, recorded_changes, thorough
-from turnleaf.core import changes, file_changes, jsonfacts, markdown
+from turnleaf.core import changes, file_changes, json_facts, markdown
 from turnleaf.core.changes import Source
-from turnleaf.core.drafts import Draft
 from turnleaf.core.file_changes import FileChange, Repair, record_steps
 from turnleaf.core.memories import Memory
+from turnleaf.core.page_drafts import Draft
 from turnleaf.core.pages import Format
 
 
@@ -405,7 +405,7 @@ def test_a_file_that_was_damaged_gets_everything_back() -> None:
 
 
 def test_records_of_json_are_judged_likewise() -> None:
-    desk = VirtualFile(jsonfacts)
+    desk = VirtualFile(json_facts)
     buffer = desk.add("a")
     desk.add("b")
     desk.save(buffer.replace("fact a", "theirs"))

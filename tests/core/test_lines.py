@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from turnleaf.core import jsonfacts, markdown
+from turnleaf.core import json_facts, markdown
 from turnleaf.core.memories import Memory
 from turnleaf.store.files.facts.memory_file import find_fact_lines
 
@@ -26,11 +26,11 @@ def test_a_fact_of_a_page_stands_where_its_bullet_does(end: str, bom: str) -> No
 
 
 def test_a_fact_in_json_stands_where_its_record_does() -> None:
-    text = jsonfacts.EMPTY
+    text = json_facts.EMPTY
     for memory in (LAMP, TEA):
-        page = jsonfacts.parse(text, MOMENT)
+        page = json_facts.parse(text, MOMENT)
         text = page.apply(page.insert(memory))
-    assert find_fact_lines(text, jsonfacts.parse(text, MOMENT)) == {"lamp": 2, "tea": 3}
+    assert find_fact_lines(text, json_facts.parse(text, MOMENT)) == {"lamp": 2, "tea": 3}
     assert LAMP.content in text.split("\n")[2 - 1]
 
 
@@ -38,4 +38,4 @@ def test_a_fact_in_json_stands_where_its_record_does() -> None:
 def test_a_fact_in_json_of_another_layout_has_no_line(indent: int | None) -> None:
     records = [{"id": "lamp", "content": LAMP.content}, {"id": "tea", "content": TEA.content}]
     text = json.dumps(records, indent=indent, ensure_ascii=False)
-    assert find_fact_lines(text, jsonfacts.parse(text, MOMENT)) == {}
+    assert find_fact_lines(text, json_facts.parse(text, MOMENT)) == {}

@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from turnleaf.core.learning.extraction import TranscriptMessage
 from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.recogniser import read_fact, read_message
-from turnleaf.core.learning.requests import find_meant
+from turnleaf.core.learning.memory_requests import find_meant
 from turnleaf.core.memories import Memory
 from turnleaf.errors import ModelError
 from turnleaf.memory_commands import find_requests

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from turnleaf.core.examination import Retention
+from turnleaf.core.diagnosis import Retention
 
 DATABASE = Path("/d/conversations.db")
 

@@ -13,7 +13,7 @@ from tests.growth import grows_with_its_text
 from tests.strategies import AWKWARD, thorough
 from turnleaf.core.messages import Content, Message
 from turnleaf.core.tokens import count_content_chars, count_message_tokens, estimate
-from turnleaf.store.vocabulary import choose_counter
+from turnleaf.store.token_vocabulary import choose_counter
 
 ENGLISH = """\
 I moved to the new apartment on Saturday, and I still can't find the coffee grinder. Could you

@@ -18,7 +18,7 @@ from tests.store.older import archive, make_messages, write_conversations
 from turnleaf import Message, __version__
 from turnleaf.core.learning.queue import Queued, Unread
 from turnleaf.settings import SETTINGS
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.learning_queue import LearningStore
 

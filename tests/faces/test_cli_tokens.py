@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.faces.conftest import Cli
+from turnleaf.access_tokens import Tokens
 from turnleaf.store.contracts import Stores
-from turnleaf.tokens import Tokens
 
 
 def find_space(cli: Cli, text: str) -> str | None:

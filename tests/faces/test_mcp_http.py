@@ -24,7 +24,7 @@ from tests.faces.http.conftest import (
 from tests.page.proxying import PREFIX, run_proxy
 from turnleaf import Assistant
 from turnleaf.faces.cli import main
-from turnleaf.faces.http.requests import MB
+from turnleaf.faces.http.request_reading import MB
 from turnleaf.settings import CONFIG_NAME, DataFolder
 
 TOKEN = "t" * 40

@@ -24,8 +24,17 @@ from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted_model import list_events, next_event
 from tests.standins.wire import RawResponse
 from tests.torture.editors import wait_until
-from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
+from turnleaf.core.model_dialogue import (
+    Event,
+    Model,
+    Prompt,
+    Text,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Usage,
+)
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm.api import ApiModel
 
@@ -779,7 +788,7 @@ def test_asking_loads_no_library_of_a_provider(chat: ChatApi) -> None:
     chat.answer("Yes.")
     program = f"""
 import sys
-from turnleaf.core.dialogue import Prompt
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.core.messages import Message
 from turnleaf.llm.api import ApiModel
 model = ApiModel("openai", "x", url={chat.url!r}, context_window=9)

@@ -18,7 +18,7 @@ import pytest
 
 from tests.standins.messages_api import MessagesApi, tool
 from tests.standins.scripted_model import list_events, next_event
-from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
+from turnleaf.core.model_dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.standins.chat_api import ChatApi
-from turnleaf.core.dialogue import Prompt
 from turnleaf.core.messages import Message
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.errors import SettingsError
 from turnleaf.llm.api import ApiModel
 from turnleaf.llm.claude_cli import ClaudeCli

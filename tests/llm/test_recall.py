@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from turnleaf import Memory, Message
-from turnleaf.core.dialogue import Prompt
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.core.search.ranking import Hit
 from turnleaf.errors import ModelError
 from turnleaf.llm.recall import RecallModel

@@ -14,8 +14,8 @@ from tests.page.conftest import Visiting
 from tests.page.judging import find_complaints
 from tests.page.serving import PageServer
 from turnleaf.core import markdown
-from turnleaf.core.drafts import Draft
 from turnleaf.core.memories import Memory
+from turnleaf.core.page_drafts import Draft
 
 NOW = datetime.now(UTC)
 MANY = 2000

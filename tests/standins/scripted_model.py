@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from turnleaf.core.dialogue import (
+from turnleaf.core.model_dialogue import (
     Event,
     Prompt,
     Silence,

@@ -16,8 +16,8 @@ from tests.strategies import brief, conversations, thorough
 from turnleaf.core.messages import Message
 from turnleaf.core.tokens import count_message_tokens
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError
-from turnleaf.store import vocabulary
-from turnleaf.store.files.conversation import Conversation
+from turnleaf.store import token_vocabulary
+from turnleaf.store.files.conversation_file import Conversation
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -38,7 +38,9 @@ def fill_conversation(messages: list[Message], prompt: str | None = None) -> Con
 
 
 def tokens(messages: list[Message]) -> int:
-    return sum(count_message_tokens(message, vocabulary.choose_counter()) for message in messages)
+    return sum(
+        count_message_tokens(message, token_vocabulary.choose_counter()) for message in messages
+    )
 
 
 def test_messages_stand_in_the_order_in_which_they_were_added() -> None:

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from turnleaf import Message
-from turnleaf.core.examination import (
+from turnleaf.core.diagnosis import (
     Diagnosis,
     Examination,
     LearningFigures,
@@ -23,7 +23,7 @@ from turnleaf.core.examination import (
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import StoredFigures
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.ambient import find_local_day
+from turnleaf.store.clock_and_ids import find_local_day
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.daily import DailyLog

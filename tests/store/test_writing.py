@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, brief, pages, tidy_pages
-from turnleaf.core import changes, jsonfacts, markdown
+from turnleaf.core import changes, json_facts, markdown
 from turnleaf.core.changes import Change
 from turnleaf.core.memories import make_content_id
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
@@ -560,7 +560,7 @@ class Life:
 
 def facts_in(place: EditedFile, text: str) -> dict[str, str]:
     """Return what a text says, except for what was typed outside."""
-    kind = jsonfacts if place.path.suffix == ".json" else markdown
+    kind = json_facts if place.path.suffix == ".json" else markdown
     memories = (fact.memory for fact in kind.parse(text, MOMENT).facts)
     return {one.id: one.content for one in memories if not one.content.startswith("outside")}
 

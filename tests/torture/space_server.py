@@ -16,7 +16,7 @@ from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
 from turnleaf.errors import TurnleafError
 from turnleaf.spaces import Spaces, Worker
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 
 KEY = "cli:1"

@@ -12,7 +12,7 @@ from tests.torture.plan import PlanStep
 from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import utc_now
+from turnleaf.store.clock_and_ids import utc_now
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import take_over_older
 from turnleaf.store.files.daily import DailyLog

@@ -23,9 +23,9 @@ from tests.torture.space_server import OPERATIONS, REPEATABLE, read_all
 from turnleaf.assistant import Assistant
 from turnleaf.core.schedules import LEASE
 from turnleaf.spaces import Spaces, Worker
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
-from turnleaf.store.work import WORK_LEASE
+from turnleaf.store.due_work import WORK_LEASE
 
 SERVERS = 3
 SPACES = [f"空間{number}" for number in range(100 if LONG else 4)]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from turnleaf.core.changes import Change, SomeChange, Source
-    from turnleaf.core.drafts import Draft
     from turnleaf.core.memories import Memory
+    from turnleaf.core.page_drafts import Draft
 
 ACTS = ("add", "update", "import", "repeat", "revive")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")

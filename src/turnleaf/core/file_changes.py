@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from turnleaf.core import changes, drafts, erasing
+from turnleaf.core import changes, erasing, page_drafts
 from turnleaf.core.changes import TICK, Change, make_trace
 from turnleaf.core.memories import Memory, make_content_id
 from turnleaf.core.pages import Shape, Splice, find
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from turnleaf.core.drafts import Draft, Step
     from turnleaf.core.erasing import Erasure
+    from turnleaf.core.page_drafts import Draft, Step
     from turnleaf.core.pages import Format, Page
 
 
@@ -85,7 +85,7 @@ def from_json(record: Mapping[str, Any]) -> FileChange:
 
 def record_steps(template: FileChange, steps: Sequence[Step]) -> list[FileChange]:
     """Return steps as changes, with what they did to the lines."""
-    made = drafts.record_steps(template, steps)
+    made = page_drafts.record_steps(template, steps)
     noticed = made[: len(made) - len(steps)]
     return noticed + [
         replace(
@@ -138,7 +138,7 @@ class TextHistory:
                 return None
             if one.op == "put" or one.undoes in puts:
                 # A person's text is any text: only its lines can be taken back, not its facts.
-                text = drafts.take_back(text, one.reversal())
+                text = page_drafts.take_back(text, one.reversal())
             else:
                 text = self.kind.parse(text, self.unknown_time).apply(one.reversal())
         return text

@@ -125,7 +125,7 @@ class Page(Protocol):
 
 
 class Format(Protocol):
-    """How memories are kept; `jsonfacts` and `markdown` are the two."""
+    """How memories are kept; `json_facts` and `markdown` are the two."""
 
     EMPTY: str
 

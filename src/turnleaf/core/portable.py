@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import changes, markdown, memories, messages, schedules
 from turnleaf.core.changes import Change
-from turnleaf.core.drafts import NOTHING, Draft
 from turnleaf.core.file_changes import FileChange, TextHistory
+from turnleaf.core.page_drafts import NOTHING, Draft
 from turnleaf.core.serialization import to_iso
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message
+    from turnleaf.core.opaque_records import Record
     from turnleaf.core.pages import Page, Splice
-    from turnleaf.core.records import Record
     from turnleaf.core.schedules import Schedule
 
 COPY_COLLECTION = "turnleaf"

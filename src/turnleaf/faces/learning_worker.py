@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.background_learning import BackgroundLearning
 from turnleaf.llm.embeddings import use_settings
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 
 if TYPE_CHECKING:

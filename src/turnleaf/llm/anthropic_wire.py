@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import request_form
+from turnleaf.core.model_dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
 from turnleaf.llm.wire import Called, Response, Returned, SaidText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.core.dialogue import ToolResult
+    from turnleaf.core.model_dialogue import ToolResult
     from turnleaf.llm.wire import Ending, Part, WireMessage, WireRequest
 
 _VERSION = "2026-10-21"

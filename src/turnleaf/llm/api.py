@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.request import Request
 
 from turnleaf import metrics
-from turnleaf.core.dialogue import (
+from turnleaf.core.model_dialogue import (
     SILENCE_SECONDS,
     Event,
     Silence,
@@ -52,7 +52,7 @@ from turnleaf.model_keys import ModelKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from turnleaf.core.dialogue import Prompt, Toolbox
+    from turnleaf.core.model_dialogue import Prompt, Toolbox
     from turnleaf.llm.wire import JsonFormat, Wire
 
 

@@ -21,14 +21,14 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from turnleaf import metrics
-from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult, Usage
+from turnleaf.core.model_dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from turnleaf.core.dialogue import Event, Prompt, Toolbox
+    from turnleaf.core.model_dialogue import Event, Prompt, Toolbox
 
 __all__ = [
     "ClaudeCli",

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from shutil import which
 from typing import TYPE_CHECKING
 
-from turnleaf.core.dialogue import Prompt, Text
 from turnleaf.core.messages import Message
+from turnleaf.core.model_dialogue import Prompt, Text
 from turnleaf.core.model_providers import PROVIDERS, check_url, find_provider, is_on_loopback
 from turnleaf.errors import InvalidInput, ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
@@ -27,7 +27,7 @@ from turnleaf.settings import ENVIRONMENT, find_program_folders
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from turnleaf.core.dialogue import Model
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.core.model_providers import ModelProvider
     from turnleaf.settings import Settings
 

@@ -17,7 +17,7 @@ from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from turnleaf.core.dialogue import Model
+    from turnleaf.core.model_dialogue import Model
     from turnleaf.core.model_providers import ModelProvider
     from turnleaf.llm.api import ApiModel, FormatMemory
     from turnleaf.llm.claude_cli import ClaudeCli

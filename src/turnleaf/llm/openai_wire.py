@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import request_form
+from turnleaf.core.model_dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
 from turnleaf.llm.wire import Called, CallInPieces, Response, Returned, SaidText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.core.dialogue import ToolResult, ToolSpec
+    from turnleaf.core.model_dialogue import ToolResult, ToolSpec
     from turnleaf.llm.wire import Ending, Part, WireMessage, WireRequest
 
 _THINKS, _HAS_THOUGHT = "<think>", "</think>"

@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from turnleaf.core.dialogue import Text
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import find_sure_facts
 from turnleaf.core.loading import make_pattern
+from turnleaf.core.model_dialogue import Text
 from turnleaf.core.recall.questions import asks
 from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.terms import simplify
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.memories import Memory
+    from turnleaf.core.model_dialogue import Prompt, Toolbox
     from turnleaf.core.search.ranking import Hit
 
 MOST_FACTS = 60

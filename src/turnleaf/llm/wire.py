@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from turnleaf.core.dialogue import ToolResult, ToolSpec
     from turnleaf.core.messages import Message
+    from turnleaf.core.model_dialogue import ToolResult, ToolSpec
     from turnleaf.core.model_providers import ModelProvider
 
 JsonFormat: TypeAlias = Literal["json_schema", "json_object", "prompt"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
-    from turnleaf.core.examination import Examination, Place
+    from turnleaf.core.diagnosis import Examination, Place
     from turnleaf.core.keys import Reader
     from turnleaf.core.learning.queue import (
         Batch,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Unread,
     )
     from turnleaf.core.memories import Memory, MemoryView, OrKept, Remembered, Written
+    from turnleaf.core.memory_limits import Room
     from turnleaf.core.messages import (
         Content,
         ConversationSummary,
@@ -54,14 +55,13 @@ if TYPE_CHECKING:
         StoredMessage,
         TreeNode,
     )
+    from turnleaf.core.opaque_records import Record
     from turnleaf.core.portable import PortablePart
-    from turnleaf.core.records import Record
-    from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.core.search.ranking import Hit, Weights
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.settings import DataFolder, Settings
-    from turnleaf.store.work import DueWork
+    from turnleaf.store.due_work import DueWork
 
     Claimed = list[tuple[Schedule, Run]]
     Progress = Callable[[int, int], None]

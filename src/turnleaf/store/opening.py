@@ -15,7 +15,7 @@ from turnleaf.settings import (
     find_space_folder,
     read_default_place,
 )
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.stores import FileStores
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.examination import Diagnosis
+    from turnleaf.core.diagnosis import Diagnosis
     from turnleaf.store.contracts import Config, Stores
 
 SCHEMES = ("postgresql", "postgres")

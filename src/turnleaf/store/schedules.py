@@ -25,7 +25,7 @@ from turnleaf.core.memories import check_text, make_unique_id
 from turnleaf.core.schedules import Run, Schedule, check_deliver
 from turnleaf.core.serialization import to_millisecond, to_text
 from turnleaf.errors import Conflict, InvalidInput, NotFound
-from turnleaf.store.ambient import make_id
+from turnleaf.store.clock_and_ids import make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

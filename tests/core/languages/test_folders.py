@@ -35,7 +35,7 @@ MAY_HOLD_WORDS = {
     "core/search/vectors.py": "sentences by which an embedding model is tried out",
     "core/secrets.py": "what a secret looks like: names beside formats, and all of it guards",
     "core/search/terms.py": "the notation of months and days in the index",
-    "core/tokens.py": "characters by what a tokenizer makes of them",
+    "core/access_tokens.py": "characters by what a tokenizer makes of them",
     "faces/http/": "examples in the description of the API, and a page that says what is missing",
 }
 JAPANESE_REQUESTS = r"""
@@ -143,7 +143,7 @@ from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.slots import choose_category, write_fact
-from turnleaf.core.learning.requests import find_request
+from turnleaf.core.learning.memory_requests import find_request
 from turnleaf.core.learning.slots import make_value_key
 from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.date_ranges import find_date_range

@@ -11,7 +11,6 @@ import pytest
 from tests.core.prompt.payloads import HIDDEN, ONE_OF_EACH_FAMILY, TEMPLATE_MARKS, VOICES, Payload
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory
-from turnleaf.core.dialogue import request_form
 from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
     Candidate,
@@ -26,6 +25,7 @@ from turnleaf.core.learning.extraction import (
     write_system_prompt,
     write_transcript,
 )
+from turnleaf.core.model_dialogue import request_form
 from turnleaf.core.tokens import estimate
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

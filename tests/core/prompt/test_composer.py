@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.core.prompt.payloads import HIDDEN, ONE_OF_EACH_FAMILY, TEMPLATE_MARKS, VOICES, Payload
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory, Message, PromptComposer
-from turnleaf.core.dialogue import Prompt
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.ranking import Hit
 from turnleaf.core.tokens import count_message_tokens, estimate

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, brief, facts, pages, thorough, tidy_pages
 from turnleaf.core import conversation_formats as conversations_json
-from turnleaf.core import jsonfacts, markdown
+from turnleaf.core import json_facts, markdown
 from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
@@ -225,9 +225,9 @@ def test_every_fact_that_we_wrote_is_one_passage_as_it_was(known: list[Memory]) 
 
 def test_the_facts_of_a_json_file_stand_on_lines_of_their_own() -> None:
     known = [Memory(f"k{number}", f"fact {number}", MOMENT, MOMENT) for number in range(3)]
-    text = jsonfacts.EMPTY
+    text = json_facts.EMPTY
     for fact in known:
-        page = jsonfacts.parse(text, MOMENT)
+        page = json_facts.parse(text, MOMENT)
         text = page.apply(page.insert(fact))
     found = split_memory(text, "memories.json")
     assert [(one.id, one.text, one.date) for one in found] == [

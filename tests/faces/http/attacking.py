@@ -18,7 +18,7 @@ from tests.faces.http.conftest import share_routes
 from turnleaf import Assistant
 from turnleaf.faces.http.access import HEADERS, Access, guard_app
 from turnleaf.faces.http.app import make_app
-from turnleaf.faces.http.requests import RequestLimits
+from turnleaf.faces.http.request_reading import RequestLimits
 from turnleaf.faces.http.server import Server, listen
 from turnleaf.settings import SETTINGS
 

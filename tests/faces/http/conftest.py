@@ -17,11 +17,11 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from turnleaf.assistant import Assistant
-from turnleaf.core.dialogue import Model
+from turnleaf.core.model_dialogue import Model
 from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.app import make_app
-from turnleaf.faces.http.operators import OperatorSessions
-from turnleaf.faces.http.requests import RequestLimits
+from turnleaf.faces.http.operator_sessions import OperatorSessions
+from turnleaf.faces.http.request_reading import RequestLimits
 from turnleaf.faces.http.server import Server, listen
 from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder

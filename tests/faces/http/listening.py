@@ -14,7 +14,7 @@ import httpx2
 
 from tests.faces.http.conftest import DEADLINE_SECONDS
 from tests.standins.scripted_model import ScriptedModel
-from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
+from turnleaf.core.model_dialogue import Event, Prompt, Text, Toolbox
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Certificates are not needed here, and take long to load."""

@@ -32,7 +32,7 @@ from tests.standins.chat_api import ChatApi
 from tests.standins.scripted_model import ScriptedModel
 from turnleaf.assistant import Assistant
 from turnleaf.core import messages
-from turnleaf.core.dialogue import Usage
+from turnleaf.core.model_dialogue import Usage
 from turnleaf.errors import ModelError
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.streams import MOST_TURNS, EventStream, Turns

@@ -29,11 +29,11 @@ from tests.faces.http.listening import (
 )
 from tests.standins.chat_api import ChatApi
 from tests.standins.scripted_model import MARKED, WITHOUT_MARKS, ScriptedModel
-from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, Usage
+from turnleaf.core.model_dialogue import Event, Prompt, Text, Toolbox, Usage
 from turnleaf.errors import ModelError
 from turnleaf.faces.http.completions import find_place
 from turnleaf.settings import DataFolder
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 
 Client = Callable[[RunningServer], OpenAI]

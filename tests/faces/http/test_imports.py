@@ -17,7 +17,7 @@ from tests import imports as samples
 from tests.faces.http.conftest import RunningServer, Serve, calling
 from tests.faces.http.listening import Heard, listening
 from tests.standins.chat_api import ChatApi
-from turnleaf.faces.http.requests import RequestLimits
+from turnleaf.faces.http.request_reading import RequestLimits
 
 BINARY = {"Content-Type": "application/octet-stream"}
 PAST = json.dumps(samples.claude()).encode()

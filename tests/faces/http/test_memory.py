@@ -21,7 +21,7 @@ from tests.faces.http.conftest import RunningServer, Serve, calling
 from tests.store.older import make_messages, write_conversations
 from turnleaf import DailyLog
 from turnleaf.core.messages import Message
-from turnleaf.faces.http.requests import MAX_FILE_BYTES
+from turnleaf.faces.http.request_reading import MAX_FILE_BYTES
 from turnleaf.store.files.facts import journal
 
 MAIN = "/api/memory/main"

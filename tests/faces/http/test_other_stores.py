@@ -12,10 +12,10 @@ from tests.faces.http.conftest import make_data_folder, serving
 from tests.postgres import empty_database
 from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.store.in_memory.shared_data import MemoryPlace
+from turnleaf.store.in_memory.stores import MemoryStores
 
 LAMP = "客廳的燈叫做小明"
 SECRET = "hunter2"  # noqa: S105 - what must not be shown

@@ -19,17 +19,17 @@ from tests.faces.http.conftest import RunningServer as Running
 from tests.faces.http.listening import NO_TLS, EndlessModel
 from tests.postgres import empty_database
 from tests.standins.scripted_model import ScriptedModel
+from turnleaf.access_tokens import Tokens
 from turnleaf.assistant import Assistant
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.core.serialization import to_iso
 from turnleaf.settings import DataFolder
 from turnleaf.space_limits import read_limits, set_limits
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
-from turnleaf.tokens import Tokens
+from turnleaf.store.in_memory.shared_data import MemoryPlace
+from turnleaf.store.in_memory.stores import MemoryStores
 
 CRYSTAL = "紫水晶"
 FACT = f"保險箱的密碼詞是{CRYSTAL}"

@@ -17,9 +17,9 @@ from tests.faces.http.conftest import DEADLINE_SECONDS, RunningServer, Serve, ca
 from tests.faces.http.listening import ServerEvent, find_event, listening
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
-from turnleaf.core import dialogue
-from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.core import model_dialogue
 from turnleaf.core.languages.replies import translate
+from turnleaf.core.model_dialogue import Prompt, Text, Toolbox
 from turnleaf.core.schedules import Run
 from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.files.schedules import ScheduleStore
@@ -41,7 +41,9 @@ class WaitingModel:
     def __init__(self) -> None:
         self.may_answer = Event()
 
-    def stream(self, _prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[dialogue.Event]:
+    def stream(
+        self, _prompt: Prompt, _tools: Toolbox | None = None
+    ) -> Iterator[model_dialogue.Event]:
         assert self.may_answer.wait(DEADLINE_SECONDS)
         yield Text("小明。")
 

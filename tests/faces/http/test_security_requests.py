@@ -30,7 +30,7 @@ from tests.faces.http.attacking import (
     run_target,
 )
 from turnleaf.faces.http.access import Access, guard_app
-from turnleaf.faces.http.requests import RequestLimits
+from turnleaf.faces.http.request_reading import RequestLimits
 
 MAIN = "/api/memory/main"
 FACTS = "/api/memory/facts"

@@ -12,13 +12,13 @@ from slack_sdk import WebClient
 from tests.standins.scripted_model import ScriptedModel
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SECONDS, SlackApi
 from turnleaf import Assistant
-from turnleaf.core.dialogue import Model
+from turnleaf.core.model_dialogue import Model
 from turnleaf.faces.slack.bot import Bot
 from turnleaf.faces.slack.client import fetch_identity, make_client
 from turnleaf.faces.slack.socket_mode import SocketMode
 from turnleaf.settings import SETTINGS, DataFolder
 from turnleaf.spaces import Spaces
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 
 
 class Switch:

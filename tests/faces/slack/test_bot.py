@@ -17,8 +17,8 @@ import pytest
 from tests.faces.slack.conftest import World
 from tests.standins.scripted_model import MARKED, WITHOUT_MARKS, make_fact
 from tests.standins.slack_api import BOT, SECONDS
-from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
 from turnleaf.core.keys import EVERYONE, make_own_audience
+from turnleaf.core.model_dialogue import Prompt, Silence, Text, Toolbox
 from turnleaf.errors import ModelError, TurnleafError
 from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
 from turnleaf.faces.slack.client import Recent, attempt

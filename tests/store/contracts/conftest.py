@@ -18,8 +18,8 @@ from tests.clocks import Clock
 from tests.postgres import empty_database, share_database
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.contracts import Stores
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.store.in_memory.shared_data import MemoryPlace
+from turnleaf.store.in_memory.stores import MemoryStores
 
 Now = Callable[[], datetime]
 Opener = Callable[[Path, Now, str], Stores]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.clocks import Clock
 from tests.store.contracts.conftest import Backend
-from turnleaf.core.examination import Examination, Retention
+from turnleaf.core.diagnosis import Examination, Retention
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.store.contracts import Stores

@@ -12,13 +12,13 @@ from tests.clocks import Clock
 from tests.postgres import empty_database
 from tests.store.contracts.conftest import BACKENDS, START
 from tests.store.contracts.contents import KEY, LAMP, fill, read_all, undo_all
-from turnleaf.copying import MOST_LOOKS, SpaceCopy
 from turnleaf.core.memories import Memory
 from turnleaf.core.portable import PortablePart
 from turnleaf.errors import Conflict
+from turnleaf.space_copying import MOST_LOOKS, SpaceCopy
 from turnleaf.store.contracts import Portable, PortableSpace, Stores
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.store.in_memory.shared_data import MemoryPlace
+from turnleaf.store.in_memory.stores import MemoryStores
 
 
 class CutOffError(Exception):

@@ -10,7 +10,7 @@ import pytest
 from tests.clocks import Clock
 from tests.store.contracts.conftest import START, Backend
 from tests.store.contracts.together import do_at_once
-from turnleaf.core.records import MAX_NAME_CHARS, MAX_VALUE_BYTES, Record
+from turnleaf.core.opaque_records import MAX_NAME_CHARS, MAX_VALUE_BYTES, Record
 from turnleaf.errors import Conflict, InvalidInput
 from turnleaf.store.contracts import Records, Stores
 

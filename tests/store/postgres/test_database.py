@@ -13,13 +13,13 @@ import pytest
 
 from tests.meanings import Meanings
 from tests.postgres import OWNER, SAFE, PostgresServer, empty_database, make_admin, share_server
-from turnleaf.core.examination import Retention
+from turnleaf.core.diagnosis import Retention
 from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.vectors import SENTENCES
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import open_to_examine
-from turnleaf.store.postgres.connecting import read_address
+from turnleaf.store.postgres.addresses import read_address
 from turnleaf.store.postgres.schema import list_migrations, migrate
 
 SCHEMAS = Path(__file__).parent / "schemas"

@@ -12,7 +12,7 @@ from tests.postgres import empty_database, make_admin
 from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import wait_until
 from turnleaf.settings import find_beside_database
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.postgres.coordination import PostgresAnnouncements
 from turnleaf.store.postgres.database import CHANNEL
 from turnleaf.store.postgres.stores import PostgresStores

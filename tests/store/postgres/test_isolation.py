@@ -22,10 +22,10 @@ from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import find_beside_database
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
+from turnleaf.store.due_work import WORK_LEASE
 from turnleaf.store.postgres.stores import PostgresStores
-from turnleaf.store.work import WORK_LEASE
 
 KEY = "cli:1"
 LAMP = "客廳的燈叫做小明"

@@ -12,16 +12,16 @@ from tests.decisions import decide
 from tests.meanings import Meanings
 from tests.postgres import empty_database, list_tables, make_admin, share_database
 from tests.store.postgres.explaining import Plans, explain
+from turnleaf.access_tokens import Tokens
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, make_own_audience
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.settings import find_beside_database
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.postgres.stores import PostgresStores
-from turnleaf.tokens import Tokens
 
 KEY = "cli:1"
 NOT_GROWING = {"migrations", "pg_index", "settings"}

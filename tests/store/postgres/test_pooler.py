@@ -21,7 +21,7 @@ from tests.store.contracts.test_announcements import AnnouncementListener
 from tests.torture.editors import wait_until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import find_beside_database
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.postgres.coordination import PostgresAnnouncements
 from turnleaf.store.postgres.schema import SERVING_ROLE
 from turnleaf.store.postgres.stores import PostgresStores

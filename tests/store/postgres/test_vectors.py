@@ -19,7 +19,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.vectors import PAIRS, pack
 from turnleaf.settings import find_beside_database
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.postgres.indexing import write_vector
 from turnleaf.store.postgres.schema import tune
 from turnleaf.store.postgres.stores import PostgresStores

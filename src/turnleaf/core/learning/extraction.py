@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import request_form
 from turnleaf.core.languages.language import find_spoken
 from turnleaf.core.languages.words import FILE, join_texts
 from turnleaf.core.learning.slots import slots
+from turnleaf.core.model_dialogue import request_form
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import MEMORY_TAG, wrap_in_tag
 from turnleaf.core.search.terms import list_terms

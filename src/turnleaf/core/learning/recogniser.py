@@ -20,6 +20,12 @@ from turnleaf.core.languages.language import (
     find_reader,
     get_language,
 )
+from turnleaf.core.learning.own_words import (
+    HIDDEN,
+    cut_sentences,
+    hide_quotations,
+    normalize_spelling,
+)
 from turnleaf.core.learning.slots import (
     NAMING,
     SOME_TIME,
@@ -33,7 +39,6 @@ from turnleaf.core.learning.slots import (
     make_value_key,
     slots,
 )
-from turnleaf.core.learning.speech import HIDDEN, cut_sentences, hide_quotations, normalize_spelling
 from turnleaf.core.loading import make_pattern
 
 if TYPE_CHECKING:
@@ -41,8 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from turnleaf.core.languages.language import Language, Rule
+    from turnleaf.core.learning.own_words import Sentence
     from turnleaf.core.learning.slots import Names
-    from turnleaf.core.learning.speech import Sentence
 
 # `re` holds the interpreter while it matches, and a slow match stops a whole server: no rule sees
 # more than one clause of this length.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.languages.words import find_words, join_texts
+from turnleaf.core.learning.own_words import normalize_spelling
 from turnleaf.core.learning.recogniser import describe_kin, read_fact, states_only
 from turnleaf.core.learning.slots import (
     NAMING,
@@ -29,7 +30,6 @@ from turnleaf.core.learning.slots import (
     slots,
     write_fact,
 )
-from turnleaf.core.learning.speech import normalize_spelling
 from turnleaf.core.loading import make_pattern
 from turnleaf.core.search.terms import fold, parse_query
 

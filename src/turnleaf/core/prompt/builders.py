@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import markdown
 from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.learning.own_words import normalize_spelling
 from turnleaf.core.learning.recogniser import read_fact
-from turnleaf.core.learning.speech import normalize_spelling
 from turnleaf.core.loading import make_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.ranking import FEW, weigh_word

@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from turnleaf.core.dialogue import Prompt
 from turnleaf.core.messages import Message
+from turnleaf.core.model_dialogue import Prompt
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import (
     MANNER,

@@ -1,4 +1,4 @@
-"""Which passages answer a question: by rules, and as figures for the network of `llm/answers.py`.
+"""Which passages answer a question: by rules, and as figures for `llm/vector_scoring.py`.
 
 A passage about somebody else answers nothing, however many words it shares with the question. Nor
 does one that lacks what is asked for, or that the user has taken back or replaced since. Silence is
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.findings import find_sure_facts
-from turnleaf.core.learning.requests import find_meant, find_request
+from turnleaf.core.learning.memory_requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.memories import Memory
 from turnleaf.core.recall.questions import (
@@ -39,7 +39,7 @@ from turnleaf.core.search.terms import WORD, fold, is_stop_word, list_terms, sim
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turnleaf.core.learning.requests import Request
+    from turnleaf.core.learning.memory_requests import Request
     from turnleaf.core.messages import Message
     from turnleaf.core.recall.questions import Names, Question, Thing, WordMeaning
 

@@ -20,7 +20,7 @@ from turnleaf.core.languages.words import (
     find_tables,
     join_texts,
 )
-from turnleaf.core.learning.speech import normalize_spelling
+from turnleaf.core.learning.own_words import normalize_spelling
 from turnleaf.core.loading import load_data, make_pattern
 from turnleaf.core.search.terms import (
     WORD,

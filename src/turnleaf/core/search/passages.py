@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core import conversation_formats, jsonfacts, markdown
+from turnleaf.core import conversation_formats, json_facts, markdown
 from turnleaf.core.keys import EVERYONE, choose_audience
 from turnleaf.core.loading import make_pattern
 from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, find_trust
@@ -276,7 +276,7 @@ def are_close(one: datetime | None, other: datetime | None) -> bool:
 def cut_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
     """Return the facts of a memory file, and the prose between them, as passages."""
     if name.endswith(".json"):
-        facts = jsonfacts.parse(text, _NEVER).facts
+        facts = json_facts.parse(text, _NEVER).facts
         # The array opens on the first line, and lines are counted from one.
         return [_make_passage(fact.memory, fact.start + 2, day_of) for fact in facts]
     return cut_page(markdown.parse(text, _NEVER), day_of)

@@ -21,9 +21,9 @@ from rich.markdown import Markdown, Paragraph
 from rich.segment import Segment
 from rich.text import Text as RichText
 
-from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult
 from turnleaf.core.keys import cli_key
 from turnleaf.core.memories import to_json
+from turnleaf.core.model_dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult
 from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.faces.cli.arguments import (

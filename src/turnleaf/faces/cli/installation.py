@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnleaf.access_tokens import Tokens
 from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, confirm, pass_workspace, yes
@@ -25,9 +26,8 @@ from turnleaf.faces.cli.output import (
 )
 from turnleaf.settings import SETTINGS, find_setting
 from turnleaf.space_limits import forget_limits
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.opening import check_argument, find_folder, load_database, open_to_examine
-from turnleaf.tokens import Tokens
 
 if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings

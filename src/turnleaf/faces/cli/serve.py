@@ -30,9 +30,9 @@ with require_extra("server"):
         read_token,
     )
     from turnleaf.faces.http.app import make_app
-    from turnleaf.faces.http.operating import log_as_json
-    from turnleaf.faces.http.operators import OperatorSessions
-    from turnleaf.faces.http.requests import RequestLimits
+    from turnleaf.faces.http.monitoring import log_as_json
+    from turnleaf.faces.http.operator_sessions import OperatorSessions
+    from turnleaf.faces.http.request_reading import RequestLimits
     from turnleaf.faces.http.server import Server, address_of, listen
 
 if TYPE_CHECKING:

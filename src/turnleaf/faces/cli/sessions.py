@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from turnleaf.assistant import Assistant
-from turnleaf.core.examination import Retention
+from turnleaf.core.diagnosis import Retention
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.history import find_conversation
 from turnleaf.faces.cli.output import (

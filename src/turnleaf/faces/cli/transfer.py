@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.copying import SpaceCopy, check_places
 from turnleaf.core import markdown
 from turnleaf.core.conversation_formats import make_file_name, make_transcript, to_markdown
-from turnleaf.core.drafts import Draft
 from turnleaf.core.languages import pluralize
+from turnleaf.core.page_drafts import Draft
 from turnleaf.core.portable import render_facts
 from turnleaf.core.serialization import to_text
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, NotFound, SettingsError
@@ -51,7 +50,8 @@ from turnleaf.importing import (
 )
 from turnleaf.llm.models import find_extractor
 from turnleaf.settings import SIGNS
-from turnleaf.store.ambient import local_now
+from turnleaf.space_copying import SpaceCopy, check_places
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.exports import open_export
 from turnleaf.store.files import atomic
@@ -61,11 +61,11 @@ from turnleaf.store.opening import list_spaces
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from turnleaf.copying import CopyReport, StoreReport
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Cursor
     from turnleaf.core.pages import Format
     from turnleaf.importing import ImportReport
+    from turnleaf.space_copying import CopyReport, StoreReport
     from turnleaf.store.contracts import Facts
     from turnleaf.store.exports import Export
 

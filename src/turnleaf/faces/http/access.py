@@ -31,10 +31,10 @@ from turnleaf.core.languages.replies import choose_language_of
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import CorruptFile, InvalidInput, TurnleafError
 from turnleaf.faces.http import problems
-from turnleaf.faces.http.operating import note_request
-from turnleaf.faces.http.operators import HAS_SPACE_TOKEN, ONLY_OPERATOR, OPERATOR, SESSIONS
+from turnleaf.faces.http.monitoring import note_request
+from turnleaf.faces.http.operator_sessions import HAS_SPACE_TOKEN, ONLY_OPERATOR, OPERATOR, SESSIONS
 from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
-from turnleaf.faces.http.requests import (
+from turnleaf.faces.http.request_reading import (
     CLOSE,
     SPACE,
     BodyRoom,
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from turnleaf.faces.http.operators import OperatorSessions
-    from turnleaf.tokens import AccessToken, Tokens
+    from turnleaf.access_tokens import AccessToken, Tokens
+    from turnleaf.faces.http.operator_sessions import OperatorSessions
 
 log = logging.getLogger("turnleaf.http")
 

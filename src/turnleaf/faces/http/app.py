@@ -18,8 +18,9 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
 from turnleaf import __version__
+from turnleaf.access_tokens import Tokens
 from turnleaf.assistant import Assistant
-from turnleaf.core.examination import Retention
+from turnleaf.core.diagnosis import Retention
 from turnleaf.core.messages import StoredFigures
 from turnleaf.core.serialization import to_iso
 from turnleaf.doctor_report import make_doctor_report
@@ -34,18 +35,18 @@ from turnleaf.faces.http import (
     imports,
     memory,
     models,
-    operating,
-    operators,
+    monitoring,
+    operator_sessions,
     problems,
     schedules,
     spaces,
 )
 from turnleaf.faces.http.access import FRAMES
 from turnleaf.faces.http.feed import Progress
-from turnleaf.faces.http.operators import HasSpaceToken
+from turnleaf.faces.http.idempotency import RepeatGate
+from turnleaf.faces.http.operator_sessions import HasSpaceToken
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.http.repeats import RepeatGate
-from turnleaf.faces.http.requests import SERVED, Current, Given
+from turnleaf.faces.http.request_reading import SERVED, Current, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, Time
 from turnleaf.faces.http.spaces import ServedSpace, SpaceGate, open_others
 from turnleaf.faces.mcp import offer
@@ -54,7 +55,6 @@ from turnleaf.faces.processes import MissingPackage
 from turnleaf.installation import advise_install
 from turnleaf.settings import SETTINGS
 from turnleaf.spaces import Worker
-from turnleaf.tokens import Tokens
 from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:
@@ -346,9 +346,8 @@ def _offer_tools(request: Request, own: Assistant) -> McpServer:
 ROUTERS = (
     memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
     facts.changes_router, imports.router, chat.router, conversations.router, schedules.router,
-    feed.router, router, operating.router, completions.router, models.router, operators.router,
-    spaces.router,
-    files_router,
+    feed.router, router, monitoring.router, completions.router, models.router,
+    operator_sessions.router, spaces.router, files_router,
 )  # fmt: skip
 
 
@@ -397,7 +396,7 @@ def make_app(assistant: Assistant) -> FastAPI:
     app.add_middleware(RepeatGate)
     app.add_middleware(SpaceGate, own=own, others=others)
     app.state.routes = [route for one in ROUTERS for route in one.routes]
-    operating.add_probes(app)
+    monitoring.add_probes(app)
     problems.add_handlers(app)
     for one in ROUTERS:
         app.include_router(one)

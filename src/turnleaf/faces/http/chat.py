@@ -13,16 +13,16 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from turnleaf.assistant import DEFAULT_MODEL, Assistant
-from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.memories import check_text
+from turnleaf.core.model_dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.terms import parse_query
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.facts import read_facts
-from turnleaf.faces.http.operators import IsOperator, refuse_unless
+from turnleaf.faces.http.idempotency import REPEATABLE
+from turnleaf.faces.http.operator_sessions import IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Problem, document_problems
-from turnleaf.faces.http.repeats import REPEATABLE
-from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.request_reading import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import LARGEST_ID, Body, FactView, HitView, JsonModel, Words
 from turnleaf.faces.http.streams import (
     NOTHING,
@@ -37,7 +37,7 @@ from turnleaf.turn import Changed, Composed, Done
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from turnleaf.core.dialogue import Event
+    from turnleaf.core.model_dialogue import Event
     from turnleaf.turn import Reply
 
 router = APIRouter(tags=["talking"], lifespan=keep_turns, dependencies=[JSON_ONLY])

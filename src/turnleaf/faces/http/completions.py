@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
-from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.host_events import INSTRUCTING, is_client_task
 from turnleaf.core.memories import check_text
 from turnleaf.core.messages import Message
+from turnleaf.core.model_dialogue import Silence, Text, Usage
 from turnleaf.core.prompt.composer import PromptComposer
 from turnleaf.core.serialization import dumps
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.http.idempotency import REPEATABLE
 from turnleaf.faces.http.problems import Refused, document_problems
-from turnleaf.faces.http.repeats import REPEATABLE
-from turnleaf.faces.http.requests import (
+from turnleaf.faces.http.request_reading import (
     CONVERSATION_HEADER,
     JSON_ONLY,
     OPEN_WEBUI_HEADER,

@@ -18,9 +18,9 @@ from turnleaf.core.model_providers import PROVIDERS, find_provider
 from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.errors import SettingsError
 from turnleaf.faces.http.models import check_address
-from turnleaf.faces.http.operators import HasSpaceToken, IsOperator, refuse_unless
+from turnleaf.faces.http.operator_sessions import HasSpaceToken, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems
-from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.request_reading import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
 from turnleaf.settings import SETTINGS, Settings, check_value, find_setting
 

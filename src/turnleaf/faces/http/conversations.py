@@ -26,7 +26,7 @@ from turnleaf.core.search import message_filters
 from turnleaf.core.serialization import dumps, to_iso
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.faces.http.problems import document_problems
-from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.request_reading import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import LARGEST_ID, Body, JsonModel, NewerView, Time
 from turnleaf.store.conversation_models import read_chosen_model
 

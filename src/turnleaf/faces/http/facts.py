@@ -10,13 +10,13 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, StrictBool, StrictInt
 
-from turnleaf.core import changes, jsonfacts, markdown
+from turnleaf.core import changes, json_facts, markdown
 from turnleaf.core.languages.replies import translate
 from turnleaf.core.memories import to_json
 from turnleaf.errors import MemoryFull, NotFound
+from turnleaf.faces.http.idempotency import REPEATABLE
 from turnleaf.faces.http.problems import document_problems, request_language
-from turnleaf.faces.http.repeats import REPEATABLE
-from turnleaf.faces.http.requests import JSON_ONLY, Current, Given, make_etag
+from turnleaf.faces.http.request_reading import JSON_ONLY, Current, Given, make_etag
 from turnleaf.faces.http.schemas import (
     Body,
     ChangeView,
@@ -40,7 +40,7 @@ router = APIRouter(prefix="/api/memory/facts", tags=["facts"], dependencies=[JSO
 pending_router = APIRouter(prefix="/api/memory/pending", tags=["memory"], dependencies=[JSON_ONLY])
 changes_router = APIRouter(prefix="/api/memory", tags=["changes"], dependencies=[JSON_ONLY])
 
-FORMATS: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
+FORMATS: dict[str, Format] = {".json": json_facts, ".md": markdown}
 MOST_CHANGES = 500
 MOST_AT_ONCE = 10_000
 FROM_CONVERSATIONS = ("learnt", "request")

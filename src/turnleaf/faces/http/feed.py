@@ -17,7 +17,7 @@ from turnleaf.core.languages.replies import translate
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.problems import Refused, request_language
-from turnleaf.faces.http.requests import from_app, make_etag
+from turnleaf.faces.http.request_reading import from_app, make_etag
 from turnleaf.faces.http.schemas import FactView, JsonModel
 from turnleaf.faces.http.streams import EventStream, log, make_event
 from turnleaf.faces.outbound import redact

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from turnleaf.core.languages.replies import translate
 from turnleaf.core.serialization import to_iso
 from turnleaf.faces.http.problems import Refused, document_problems, request_language
-from turnleaf.faces.http.requests import JSON_ONLY, from_app
+from turnleaf.faces.http.request_reading import JSON_ONLY, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time
 from turnleaf.import_jobs import ImportJob, ImportJobs, JobState, LearningJob, LearningState
 

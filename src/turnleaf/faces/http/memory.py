@@ -18,9 +18,9 @@ from turnleaf.core.search.terms import parse_query
 from turnleaf.core.serialization import to_iso
 from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.faces.http.facts import list_waiting, measure_capacity
+from turnleaf.faces.http.idempotency import REPEATABLE
 from turnleaf.faces.http.problems import Refused, document_problems
-from turnleaf.faces.http.repeats import REPEATABLE
-from turnleaf.faces.http.requests import (
+from turnleaf.faces.http.request_reading import (
     ANY,
     FILE,
     JSON_ONLY,

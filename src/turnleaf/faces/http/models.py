@@ -20,9 +20,14 @@ from turnleaf.core.model_providers import (
     check_url,
 )
 from turnleaf.errors import NotFound, SettingsError
-from turnleaf.faces.http.operators import OPERATOR_ONLY, HasSpaceToken, IsOperator, refuse_unless
+from turnleaf.faces.http.operator_sessions import (
+    OPERATOR_ONLY,
+    HasSpaceToken,
+    IsOperator,
+    refuse_unless,
+)
 from turnleaf.faces.http.problems import Refused, document_problems, localize
-from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.request_reading import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import Body, JsonModel
 from turnleaf.llm.discovery import FoundModels, find_local, list_models, try_model
 from turnleaf.llm.models import choose_model, describe_destinations, find_model, find_url

@@ -14,9 +14,9 @@ from turnleaf.assistant import Assistant
 from turnleaf.core import schedules
 from turnleaf.core.schedules import State
 from turnleaf.core.serialization import to_iso
+from turnleaf.faces.http.idempotency import REPEATABLE
 from turnleaf.faces.http.problems import document_problems, localize
-from turnleaf.faces.http.repeats import REPEATABLE
-from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
+from turnleaf.faces.http.request_reading import JSON_ONLY, Given, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
 from turnleaf.faces.outbound import redact
 from turnleaf.scheduling import Runner

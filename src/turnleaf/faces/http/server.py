@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.access import HEADERS
 from turnleaf.faces.http.problems import MEDIA_TYPE, make_record
-from turnleaf.faces.http.requests import RequestLimits
+from turnleaf.faces.http.request_reading import RequestLimits
 from turnleaf.faces.processes import end_soon
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from turnleaf.core.setting_kinds import LARGEST, is_space_name
 from turnleaf.errors import NotFound, TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.feed import EventFeed, Nothing
-from turnleaf.faces.http.operators import HAS_SPACE_TOKEN, OPERATOR_ONLY
+from turnleaf.faces.http.operator_sessions import HAS_SPACE_TOKEN, OPERATOR_ONLY
 from turnleaf.faces.http.problems import document_problems
-from turnleaf.faces.http.requests import JSON_ONLY, SERVED, SPACE
+from turnleaf.faces.http.request_reading import JSON_ONLY, SERVED, SPACE
 from turnleaf.faces.http.schemas import Body, Day, JsonModel, Time
 from turnleaf.faces.outbound import deliveries
 from turnleaf.import_jobs import ImportJobs, LearningJob
@@ -37,9 +37,9 @@ from turnleaf.store.index_upkeep import IndexUpkeep
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from turnleaf.access_tokens import AccessToken, Tokens
     from turnleaf.assistant import Assistant
-    from turnleaf.core.dialogue import Model
-    from turnleaf.tokens import AccessToken, Tokens
+    from turnleaf.core.model_dialogue import Model
 
 
 log = logging.getLogger("turnleaf")

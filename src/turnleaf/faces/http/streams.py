@@ -23,7 +23,7 @@ from turnleaf.core.serialization import dumps
 from turnleaf.errors import LimitReached, TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.http.requests import SERVED
+from turnleaf.faces.http.request_reading import SERVED
 from turnleaf.faces.outbound import redact
 
 if TYPE_CHECKING:

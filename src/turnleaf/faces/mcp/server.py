@@ -32,7 +32,7 @@ from turnleaf.core.prompt.builders import escape_page
 from turnleaf.core.schedules import STATES
 from turnleaf.core.serialization import replace_half_characters
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.tools import FACT_KEYS, RUN_KEYS, SCHEDULE_KEYS, list_specs
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from starlette.types import Message, Receive, Scope, Send
 
-    from turnleaf.core.dialogue import ToolSpec
+    from turnleaf.core.model_dialogue import ToolSpec
     from turnleaf.tools import MemoryTools
 
     Context = ServerRequestContext[Any]

@@ -11,10 +11,10 @@ from functools import partial
 from threading import BoundedSemaphore, Condition, Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
 from turnleaf.core.languages.language import detect_language
 from turnleaf.core.languages.replies import choose_words, translate
+from turnleaf.core.model_dialogue import Text, ToolCall
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
 from turnleaf.errors import TurnleafError

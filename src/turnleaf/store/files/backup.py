@@ -29,7 +29,7 @@ from turnleaf import __version__
 from turnleaf.core.serialization import to_iso
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import OPERATOR_NAME, SPACES, TOKEN_NAME
-from turnleaf.store.ambient import utc_now
+from turnleaf.store.clock_and_ids import utc_now
 from turnleaf.store.files import atomic, databases
 from turnleaf.store.files.conversations.schema import renew_identity
 from turnleaf.store.files.conversations.takeover import BACKUP

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.examination import Row
+from turnleaf.core.diagnosis import Row
 from turnleaf.core.model_providers import serialize_keys
 from turnleaf.errors import SettingsError
 from turnleaf.model_keys import read_stored_keys
@@ -22,13 +22,13 @@ from turnleaf.settings import (
     find_setting,
 )
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect, refuse_odd
+from turnleaf.store.files.diagnosis import collect, refuse_odd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
     from turnleaf.core.model_providers import StoredKey
 
     Keys = dict[str, StoredKey]

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from turnleaf.core import markdown
-from turnleaf.core.examination import Row
+from turnleaf.core.diagnosis import Row
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet, is_blank
 from turnleaf.core.memories import check_date, check_note, read_day
 from turnleaf.core.pages import Splice
 from turnleaf.core.serialization import to_text
 from turnleaf.settings import find_data_dir
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect
+from turnleaf.store.files.diagnosis import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
 
 # An editor may save again and again; a program that never stops must not hang this one.
 TRIES = 100

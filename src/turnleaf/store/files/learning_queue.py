@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from turnleaf.core.examination import LearningFigures, Row, describe_backlog, find_learning_problems
+from turnleaf.core.diagnosis import LearningFigures, Row, describe_backlog, find_learning_problems
 from turnleaf.core.keys import check_key
 from turnleaf.core.learning import queue
 from turnleaf.core.learning.queue import (
@@ -36,16 +36,16 @@ from turnleaf.core.learning.queue import (
 )
 from turnleaf.core.serialization import dumps, from_iso, to_iso
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.store.ambient import utc_now
+from turnleaf.store.clock_and_ids import utc_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.databases import Database, Form, Untouched
-from turnleaf.store.files.examining import collect, refuse_odd, report_damage
+from turnleaf.store.files.diagnosis import collect, refuse_odd, report_damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
     from turnleaf.core.learning.queue import Decision
     from turnleaf.store.files.databases import Connection
 

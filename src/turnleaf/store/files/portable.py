@@ -10,6 +10,7 @@ from turnleaf.core import markdown, schedules
 from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import read_day
 from turnleaf.core.messages import NewMessage, find_trust
+from turnleaf.core.opaque_records import Record
 from turnleaf.core.portable import (
     ConversationImage,
     FactsImage,
@@ -28,10 +29,9 @@ from turnleaf.core.portable import (
     swap_title,
     write_file_lines,
 )
-from turnleaf.core.records import Record
 from turnleaf.core.serialization import dumps, from_iso, to_iso
 from turnleaf.errors import InvalidInput
-from turnleaf.store.files import atomic, records
+from turnleaf.store.files import atomic, opaque_records
 from turnleaf.store.files.conversations import schema
 from turnleaf.store.files.daily import read_source, with_source
 from turnleaf.store.files.databases import Database
@@ -40,7 +40,7 @@ from turnleaf.store.files.facts.older import TITLES, find_older_path
 from turnleaf.store.files.facts.pending import PendingStore
 from turnleaf.store.files.learning_queue import ATTEMPTS, FORM, SET_ASIDE, UNREADABLE
 from turnleaf.store.files.schedules import parse
-from turnleaf.store.memory.portable import PortableSettings
+from turnleaf.store.in_memory.portable import PortableSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -404,9 +404,9 @@ class _Schedules:
     def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         known, results = parts[0].value if parts else ((), {})
-        records = [schedules.to_json(one) for one in known]
+        opaque_records = [schedules.to_json(one) for one in known]
         atomic.make_folder(self._path.parent)
-        text = json.dumps(records, ensure_ascii=False, indent=2)
+        text = json.dumps(opaque_records, ensure_ascii=False, indent=2)
         with atomic.lock(self._path) as file:
             file.replace(f"{text}\n".encode())
         for name in self._read_results().keys() - results.keys():
@@ -526,7 +526,7 @@ class _FileRecords:
     name = "records"
 
     def __init__(self, path: Path, now: Now) -> None:
-        self.shelf = _Shelf(path, records.FORM)
+        self.shelf = _Shelf(path, opaque_records.FORM)
         self._now = now
 
     def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:

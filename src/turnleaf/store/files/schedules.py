@@ -9,13 +9,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import schedules
-from turnleaf.core.examination import describe_schedules, find_schedule_problems
+from turnleaf.core.diagnosis import describe_schedules, find_schedule_problems
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.settings import find_data_dir
-from turnleaf.store.ambient import make_id
+from turnleaf.store.clock_and_ids import make_id
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.files.diagnosis import collect, examine_file
 from turnleaf.store.schedules import KeptSchedules, find_next_due
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
 
     T = TypeVar("T")
 

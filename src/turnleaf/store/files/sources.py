@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from turnleaf.core.search import passages
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.store.ambient import find_local_day
+from turnleaf.store.clock_and_ids import find_local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.facts.memories import MemoryStore

@@ -14,36 +14,36 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import Diagnosis, Examination, Place
+from turnleaf.core.diagnosis import Diagnosis, Examination, Place
 from turnleaf.core.search.message_filters import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
 from turnleaf.settings import CONFIG_NAME, SPACES, Settings, find_space_folder
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.contracts import Stores
+from turnleaf.store.due_work import SCHEDULES, ScannedWork, look_at_queue, look_at_schedules
 from turnleaf.store.files import atomic
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.conversations import takeover
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import ARCHIVE
 from turnleaf.store.files.daily import DailyLog
-from turnleaf.store.files.examining import collect
+from turnleaf.store.files.diagnosis import collect
 from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.pending import PendingStore
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.learning_queue import LearningStore
+from turnleaf.store.files.opaque_records import RecordStore
 from turnleaf.store.files.portable import FilePortableSpace
-from turnleaf.store.files.records import RecordStore
 from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.files.sources import Files, MemoryPages
 from turnleaf.store.files.watcher import FileAnnouncements
-from turnleaf.store.work import SCHEDULES, ScannedWork, look_at_queue, look_at_schedules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.core.messages import Cursor, Feed
     from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         Schedules,
         Work,
     )
-    from turnleaf.store.work import SeenWork
+    from turnleaf.store.due_work import SeenWork
 
 # Not those with a process and a thread in their name: they are
 # written without a lock, so their writer may still be at it.

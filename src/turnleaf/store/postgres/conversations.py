@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import Retention, describe_figures
+from turnleaf.core.diagnosis import Retention, describe_figures
 from turnleaf.core.keys import Reader, can_read, check_key, choose_audience, is_narrower
 from turnleaf.core.messages import (
     ANSWERING,
@@ -32,21 +32,21 @@ from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.window import collect_window, stop_at_silence, subtract_days
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import find_local_day
-from turnleaf.store.memory.conversations import SEARCHED_ROLES
-from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.postgres import trees
+from turnleaf.store.clock_and_ids import find_local_day
+from turnleaf.store.in_memory.conversations import SEARCHED_ROLES
+from turnleaf.store.in_memory.shared_data import in_one_step
+from turnleaf.store.postgres import tree_statements
 from turnleaf.store.postgres.coordination import AnswerClaims
-from turnleaf.store.postgres.place import SqlStore, in_writing_step
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from turnleaf.core.examination import Examination
-    from turnleaf.store.memory.conversations import EndableClaim
-    from turnleaf.store.memory.place import Now
-    from turnleaf.store.postgres.place import PostgresPlace, Row
-    from turnleaf.store.postgres.trees import MessageRow
+    from turnleaf.core.diagnosis import Examination
+    from turnleaf.store.in_memory.conversations import EndableClaim
+    from turnleaf.store.in_memory.shared_data import Now
+    from turnleaf.store.postgres.space_transactions import PostgresPlace, Row
+    from turnleaf.store.postgres.tree_statements import MessageRow
 
 _CLEANUP_INTERVAL = timedelta(days=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -150,8 +150,8 @@ class PostgresConversations(SqlStore):
             ids = self._insert(key, above, new, change, is_resumed=resumed)
             self._touch(key, new, ids[-1], len(ids), title)
             if is_other:
-                trees.show_through(self.step, key, ids[-1], change)
-                trees.retitle(self.step, key)
+                tree_statements.show_through(self.step, key, ids[-1], change)
+                tree_statements.retitle(self.step, key)
         if self._limits.keep_days == 0:
             self._clean(key)
         return ids
@@ -161,7 +161,7 @@ class PostgresConversations(SqlStore):
         # Facts name the messages that they rest on by time, and files keep that to the millisecond.
         said_at = to_millisecond((new.message.timestamp or self.now()).astimezone(UTC))
         trust = new.trust or find_trust(new.message.role)
-        return trees.make_row(new, replace(new.message, timestamp=said_at), trust)
+        return tree_statements.make_row(new, replace(new.message, timestamp=said_at), trust)
 
     def _prepare(
         self, key: str, new: Sequence[MessageRow], audience: str | None, change: int
@@ -173,16 +173,16 @@ class PostgresConversations(SqlStore):
             if audience is not None and is_narrower(audience, known):
                 query = "UPDATE turnleaf.conversations SET audience = %s WHERE key = %s"
                 self.run(query, audience, key)
-                trees.note_changed(self.step, key, change)
+                tree_statements.note_changed(self.step, key, change)
             return leaf, title
         chosen = choose_audience(key) if audience is None else audience
         times = [one.said_at for one in new]
-        self.run(_CREATE, key, min(times), max(times), trees.to_column(chosen))
+        self.run(_CREATE, key, min(times), max(times), tree_statements.to_column(chosen))
         return 0, ""
 
     def _touch(self, key: str, new: Sequence[MessageRow], leaf: int, more: int, title: str) -> None:
         times = [one.said_at for one in new]
-        titled = title or trees.find_title([one.message for one in new])
+        titled = title or tree_statements.find_title([one.message for one in new])
         self.run(_TOUCH, leaf, more, min(times), max(times), titled, key)
 
     def _complete(
@@ -203,7 +203,7 @@ class PostgresConversations(SqlStore):
             return after
         if again is not None:
             for parent, body in self.rows(_LAST_QUESTION, key):
-                if trees.read_body(body).text == again:
+                if tree_statements.read_body(body).text == again:
                     return int(parent)
         return leaf
 
@@ -211,12 +211,14 @@ class PostgresConversations(SqlStore):
         self, key: str, leaf: int, above: int, opened: int | None, change: int
     ) -> tuple[int, bool]:
         """Show the path to a message without what was opened; whether it is another path."""
-        parent = None if opened is None else trees.take_out(self.step, key, opened, change)
+        parent = (
+            None if opened is None else tree_statements.take_out(self.step, key, opened, change)
+        )
         if parent is not None and above == opened:
             above = parent
         is_other = above != leaf or parent is not None
         if is_other:
-            trees.show_path(self.step, key, above, change)
+            tree_statements.show_path(self.step, key, above, change)
         return above, is_other
 
     def _insert(
@@ -224,10 +226,10 @@ class PostgresConversations(SqlStore):
     ) -> list[int]:
         if not new:
             return []
-        ids = trees.take_ids(self.step, len(new))
+        ids = tree_statements.take_ids(self.step, len(new))
         parents = (above, *ids)
         rows = [(number, parents[at], new[at]) for at, number in enumerate(ids)]
-        trees.insert(self.step, key, rows, change, resumed=is_resumed)
+        tree_statements.insert(self.step, key, rows, change, resumed=is_resumed)
         return [*ids]
 
     @in_writing_step
@@ -249,13 +251,15 @@ class PostgresConversations(SqlStore):
         numbers, added = self._insert_missing(key, nodes, new, change)
         if added:
             is_left = shown is None or shown in numbers
-            trees.show_through(self.step, key, numbers[leaf] if is_left else shown or 0, change)
-            trees.retitle(self.step, key)
+            tree_statements.show_through(
+                self.step, key, numbers[leaf] if is_left else shown or 0, change
+            )
+            tree_statements.retitle(self.step, key)
             query = (
                 "UPDATE turnleaf.conversations SET imported_title = %s "
                 "WHERE key = %s AND imported_title = ''"
             )
-            self.run(query, trees.to_column(make_title(title or "")), key)
+            self.run(query, tree_statements.to_column(make_title(title or "")), key)
         return added
 
     def _insert_missing(
@@ -263,12 +267,12 @@ class PostgresConversations(SqlStore):
     ) -> tuple[list[int], int]:
         """Store the messages that are missing; return the ids of all, and how many are new."""
         # Ids that stay unused are a gap, which does no harm; to give one twice would.
-        unused = iter(trees.take_ids(self.step, len(new)))
+        unused = iter(tree_statements.take_ids(self.step, len(new)))
         numbers, rows = self._find_missing(key, nodes, new, unused)
         if rows:
             added = [one for _, _, one in rows]
             _, titled = self._prepare(key, added, None, change)
-            trees.insert(self.step, key, rows, change, resumed=False)
+            tree_statements.insert(self.step, key, rows, change, resumed=False)
             self._touch(key, added, rows[-1][0], 0, titled)
         return numbers, len(rows)
 
@@ -298,7 +302,7 @@ class PostgresConversations(SqlStore):
         query = "SELECT id, parent, said_at, body FROM turnleaf.messages WHERE key = %s"
         known: dict[tuple[object, ...], int] = {}
         for number, parent, said_at, body in self.rows(query, key):
-            message = trees.read_body(body)
+            message = tree_statements.read_body(body)
             known[parent, message.role, message.text, said_at] = number
         return known
 
@@ -308,7 +312,7 @@ class PostgresConversations(SqlStore):
         return [*self._read_window(check_key(conversation_id)).values()]
 
     def _read_window(self, key: str, *, resumed: bool = False) -> dict[int, Message]:
-        path = trees.read_back(self.step, key)
+        path = tree_statements.read_back(self.step, key)
         said = stop_at_silence(path, self._limits, self.now(), is_joined=resumed)
         return {one.n: one.message for one in collect_window(said, self._limits)}
 
@@ -316,7 +320,9 @@ class PostgresConversations(SqlStore):
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
         """Return the same as stored messages."""
         numbers = [*self._read_window(check_key(conversation_id), resumed=resumed)]
-        return self._show(trees.read_stored(self.step, "id = ANY(%s) ORDER BY id", numbers))
+        return self._show(
+            tree_statements.read_stored(self.step, "id = ANY(%s) ORDER BY id", numbers)
+        )
 
     @in_one_step
     def messages(
@@ -325,11 +331,11 @@ class PostgresConversations(SqlStore):
         """Return the newest messages of the shown path below an id, oldest first."""
         values = (check_key(conversation_id), 2**62 if before is None else before, limit)
         condition = "key = %s AND is_shown AND id < %s ORDER BY id DESC LIMIT %s"
-        return self._show(trees.read_stored(self.step, condition, *values)[::-1])
+        return self._show(tree_statements.read_stored(self.step, condition, *values)[::-1])
 
     def _show(self, rows: Sequence[Row]) -> list[StoredMessage]:
         """Make stored messages of rows; questions that somebody answers now are marked."""
-        found = trees.show(self.step, rows)
+        found = tree_statements.show(self.step, rows)
         open_ones = [o.id for o in found if o.status == "stopped" and o.message.role == "user"]
         claimed = self._claims.find(open_ones)
         return [replace(one, status=ANSWERING) if one.id in claimed else one for one in found]
@@ -337,7 +343,7 @@ class PostgresConversations(SqlStore):
     @in_one_step
     def find_message(self, message_id: int) -> tuple[str, StoredMessage] | None:
         """Return a message with the key of its conversation."""
-        rows = trees.read_stored(self.step, "id = %s", message_id)
+        rows = tree_statements.read_stored(self.step, "id = %s", message_id)
         return (rows[0][0], self._show(rows)[0]) if rows else None
 
     def claim(self, message_id: int) -> EndableClaim:
@@ -363,9 +369,9 @@ class PostgresConversations(SqlStore):
         change = self.lock()
         query = f"DELETE FROM turnleaf.messages WHERE {condition} RETURNING id, key"  # noqa: S608
         gone = self.rows(query, *values)
-        trees.note_removed(self.step, [number for number, _ in gone], change)
+        tree_statements.note_removed(self.step, [number for number, _ in gone], change)
         keys = sorted({key for _, key in gone})
-        return sum(trees.settle_removal(self.step, key, change) for key in keys)
+        return sum(tree_statements.settle_removal(self.step, key, change) for key in keys)
 
     @in_one_step
     def cleanup(self) -> int:
@@ -419,7 +425,7 @@ class PostgresConversations(SqlStore):
         """Return the conversations of which a message that is not hidden holds a text."""
         return {
             key
-            for key, _, is_hidden, text in trees.read_texts(self.step)
+            for key, _, is_hidden, text in tree_statements.read_texts(self.step)
             if not is_hidden and wanted in text.casefold()
         }
 
@@ -437,13 +443,13 @@ class PostgresConversations(SqlStore):
         query = "SELECT 1 FROM turnleaf.messages WHERE key = %s AND id = %s"
         if not self.rows(query, key, message_id):
             raise NotFound(_describe_missing(key, message_id))
-        trees.show_through(self.step, key, message_id, change)
+        tree_statements.show_through(self.step, key, message_id, change)
 
     @in_writing_step
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; one without text brings back the question's."""
         query = "UPDATE turnleaf.conversations SET title = %s WHERE key = %s"
-        self._set(query, check_key(conversation_id), trees.to_column(make_title(title)))
+        self._set(query, check_key(conversation_id), tree_statements.to_column(make_title(title)))
 
     @in_writing_step
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
@@ -453,7 +459,7 @@ class PostgresConversations(SqlStore):
             return
         query = "UPDATE turnleaf.conversations SET is_searched = %s WHERE key = %s"
         change = self._set(query, check_key(conversation_id), searched)
-        trees.note_changed(self.step, conversation_id, change)
+        tree_statements.note_changed(self.step, conversation_id, change)
 
     def _set(self, query: str, key: str, value: object) -> int:
         change = self.lock()
@@ -467,12 +473,12 @@ class PostgresConversations(SqlStore):
         """Hide what was said at these times, and answered, for a reason; return the ids."""
         moments = [to_millisecond(one) for one in times]
         self.lock()
-        hidden = trees.find_said(self.step, check_key(conversation_id), moments)
+        hidden = tree_statements.find_said(self.step, check_key(conversation_id), moments)
         self._hide(hidden, reason)
         return hidden
 
     def _hide(self, numbers: Sequence[int], reason: str) -> None:
-        self.run(_HIDE, trees.to_column(reason), [*numbers])
+        self.run(_HIDE, tree_statements.to_column(reason), [*numbers])
         self._mark_hidden(numbers, is_hidden=True)
 
     def _mark_hidden(self, numbers: Sequence[int], *, is_hidden: bool) -> int:
@@ -483,7 +489,7 @@ class PostgresConversations(SqlStore):
         )
         rows = self.rows(query, is_hidden, self.lock(), [*numbers], is_hidden)
         for key in {key for (key,) in rows}:
-            trees.retitle(self.step, key)
+            tree_statements.retitle(self.step, key)
         return len(rows)
 
     @in_writing_step
@@ -507,7 +513,7 @@ class PostgresConversations(SqlStore):
         # One pass over the messages, however many facts were forgotten.
         wanted = [(fact, text.casefold()) for fact in texts for text in texts[fact]]
         found: dict[str, list[int]] = {}
-        for _, number, _, said in trees.read_texts(self.step) if wanted else ():
+        for _, number, _, said in tree_statements.read_texts(self.step) if wanted else ():
             folded = said.casefold()
             for fact in {fact for fact, text in wanted if text in folded}:
                 found.setdefault(fact, []).append(number)
@@ -519,7 +525,7 @@ class PostgresConversations(SqlStore):
         """Show what was hidden for a reason and for no other; return how many messages."""
         self.lock()
         query = "DELETE FROM turnleaf.hidden_messages WHERE reason = %s RETURNING message"
-        gone = [number for (number,) in self.rows(query, trees.to_column(reason))]
+        gone = [number for (number,) in self.rows(query, tree_statements.to_column(reason))]
         query = "SELECT message FROM turnleaf.hidden_messages WHERE message = ANY(%s)"
         still = {number for (number,) in self.rows(query, gone)}
         return self._mark_hidden([one for one in gone if one not in still], is_hidden=False)
@@ -600,7 +606,7 @@ def _read_fed(row: Row) -> FeedMessage | None:
     if len(row) == len(("change", "id")) or not row[-1] or row[3] not in SEARCHED_ROLES:
         return None
     _, number, key, _, body, trust, source, parent, audience, is_shown, _ = row
-    message = trees.read_body(body)
+    message = tree_statements.read_body(body)
     if not message.text.strip():
         return None
     return FeedMessage(number, key, message, trust, source, parent or None, audience, is_shown)

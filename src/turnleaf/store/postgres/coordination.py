@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnleaf.store.announcements import ProblemLog, Subscribers
-from turnleaf.store.memory.conversations import EndableClaim
-from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.postgres.place import SqlStore, in_writing_step
-from turnleaf.store.work import WORK_LEASE, DueWork
+from turnleaf.store.due_work import WORK_LEASE, DueWork
+from turnleaf.store.in_memory.conversations import EndableClaim
+from turnleaf.store.in_memory.shared_data import in_one_step
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from turnleaf.store.announcements import Callback
-    from turnleaf.store.memory.place import Now
-    from turnleaf.store.postgres.place import PostgresPlace, Transaction
+    from turnleaf.store.in_memory.shared_data import Now
+    from turnleaf.store.postgres.space_transactions import PostgresPlace, Transaction
 
 
 KINDS = ("config", "conversations", "daily", "facts", "pending", "records", "schedules")

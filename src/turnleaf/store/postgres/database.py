@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from turnleaf.errors import StorageError
 from turnleaf.settings import DatabaseLimits, find_database_limits
 from turnleaf.store.announcements import ProblemLog
-from turnleaf.store.postgres.connecting import (
+from turnleaf.store.postgres.addresses import (
     Connection,
     DatabaseAddress,
     connect,

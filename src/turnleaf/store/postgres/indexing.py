@@ -34,10 +34,10 @@ from turnleaf.store.files.index.writing import (
     fingerprint_shape,
     make_columns,
 )
-from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.postgres.place import SqlStore, in_writing_step
+from turnleaf.store.in_memory.shared_data import in_one_step
 from turnleaf.store.postgres.schema import MOST_NUMBERS, name_index
-from turnleaf.store.postgres.trees import to_column
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step
+from turnleaf.store.postgres.tree_statements import to_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Feed
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.contracts import Progress
-    from turnleaf.store.memory.place import Now
-    from turnleaf.store.postgres.place import PostgresPlace, Transaction
+    from turnleaf.store.in_memory.shared_data import Now
+    from turnleaf.store.postgres.space_transactions import PostgresPlace, Transaction
 
 
 CONVERSATIONS = "conversations"

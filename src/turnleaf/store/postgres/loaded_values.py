@@ -26,15 +26,15 @@ from turnleaf.core.learning.queue import (
 from turnleaf.core.pages import Splice
 from turnleaf.core.schedules import Schedule
 from turnleaf.core.serialization import dumps, from_iso, to_iso
-from turnleaf.store.memory.book import Book, Entry
-from turnleaf.store.memory.learning import Lessons, ReportedProblem, WaitingMessage
+from turnleaf.store.due_work import LEARNING, LEARNING_DELAY, SCHEDULES, find_first
+from turnleaf.store.in_memory.fact_pages import Book, Entry
+from turnleaf.store.in_memory.learning import Lessons, ReportedProblem, WaitingMessage
 from turnleaf.store.postgres.coordination import note_work, set_work
-from turnleaf.store.work import LEARNING, LEARNING_DELAY, SCHEDULES, find_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from turnleaf.store.postgres.place import Transaction
+    from turnleaf.store.postgres.space_transactions import Transaction
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.diagnosis import Diagnosis
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import check_date
@@ -19,9 +19,9 @@ from turnleaf.core.search.passages import cut_day, cut_memory
 from turnleaf.core.search.ranking import Hit, Near, Unrelated, Weights
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.serialization import to_iso
-from turnleaf.store.ambient import find_local_day
-from turnleaf.store.memory.book import name_text
-from turnleaf.store.memory.place import in_one_step
+from turnleaf.store.clock_and_ids import find_local_day
+from turnleaf.store.in_memory.fact_pages import name_text
+from turnleaf.store.in_memory.shared_data import in_one_step
 from turnleaf.store.passage_search import (
     Asked,
     Floors,
@@ -32,22 +32,22 @@ from turnleaf.store.passage_search import (
 )
 from turnleaf.store.postgres import indexing
 from turnleaf.store.postgres.indexing import PostgresVectors, has_index, write_vector
-from turnleaf.store.postgres.place import SqlStore, in_writing_step
 from turnleaf.store.postgres.schema import LARGE_SPACE
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
     from turnleaf.core.search.passages import Passage
     from turnleaf.core.search.terms import Query
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.contracts import Progress
-    from turnleaf.store.memory.place import Now
+    from turnleaf.store.in_memory.shared_data import Now
     from turnleaf.store.postgres.conversations import PostgresConversations
     from turnleaf.store.postgres.indexing import QueryVector, StoredModel
-    from turnleaf.store.postgres.place import PostgresPlace, Row, Transaction
+    from turnleaf.store.postgres.space_transactions import PostgresPlace, Row, Transaction
 
 
 NEAREST = 400

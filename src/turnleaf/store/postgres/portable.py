@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
+from turnleaf.core.opaque_records import Record
 from turnleaf.core.portable import (
     ConversationImage,
     MessageImage,
@@ -18,20 +19,19 @@ from turnleaf.core.portable import (
     read_number,
     split_record_name,
 )
-from turnleaf.core.records import Record
 from turnleaf.core.search.message_filters import find_forgotten
 from turnleaf.core.serialization import dumps
-from turnleaf.store.memory.book import Book
-from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.memory.portable import (
+from turnleaf.store.in_memory.fact_pages import Book
+from turnleaf.store.in_memory.portable import (
     PortableFacts,
     PortableLearning,
     PortableSchedules,
     PortableSettings,
 )
-from turnleaf.store.postgres import trees
-from turnleaf.store.postgres.place import SqlStore, in_writing_step, name_registration
+from turnleaf.store.in_memory.shared_data import in_one_step
+from turnleaf.store.postgres import tree_statements
 from turnleaf.store.postgres.small_stores import PUT_RECORD, PostgresConfig
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step, name_registration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -114,7 +114,7 @@ def _write_conversation(one: ConversationImage) -> tuple[object, ...]:
 
 def _note_removed(store: SqlStore, numbers: Sequence[int], change: int) -> None:
     store.run("DELETE FROM turnleaf.removed_messages WHERE id = ANY(%s)", [*numbers])
-    trees.note_removed(store.step, numbers, change)
+    tree_statements.note_removed(store.step, numbers, change)
 
 
 class _SqlMessages(SqlStore):
@@ -156,7 +156,7 @@ def _read_message(  # noqa: PLR0913, PLR0917 - as its columns are
     source: str | None, shaped_by: str | None, is_shown: bool, is_resumed: bool,  # noqa: FBT001
     reasons: Sequence[str],
 ) -> PortablePart:  # fmt: skip
-    message = trees.read_body(body)
+    message = tree_statements.read_body(body)
     shape = None if shaped_by is None else json.loads(shaped_by)
     return MessageImage(
         number, key, parent, message, said_at, status, trust, source, shape, is_shown, is_resumed,
@@ -165,10 +165,10 @@ def _read_message(  # noqa: PLR0913, PLR0917 - as its columns are
 
 
 def _write_message(one: MessageImage, change: int) -> tuple[object, ...]:
-    source = None if one.source is None else trees.to_column(one.source)
+    source = None if one.source is None else tree_statements.to_column(one.source)
     shaped_by = None if one.shaped_by is None else dumps(dict(one.shaped_by))
     body = dumps(messages.to_json(one.message))
-    cited = trees.list_citations(one.shaped_by)
+    cited = tree_statements.list_citations(one.shaped_by)
     return (
         one.id, one.key, one.parent, body, one.said_at, one.status, one.trust, source, shaped_by,
         cited, one.is_shown, one.is_resumed, bool(one.reasons), one.message.role, change,
@@ -290,7 +290,7 @@ class PostgresPortableSpace(SqlStore):
         self.run(_RAISE, 0, numbers["messages"], "conversations")
         self.run(_RAISE, numbers["records"], 0, "records")
         for (key,) in self.rows("SELECT key FROM turnleaf.conversations WHERE title = ''"):
-            trees.retitle(self.step, key)
+            tree_statements.retitle(self.step, key)
         self.run(_UNTITLED)
         # Facts that were forgotten before have hidden their messages already, once and for all.
         forgotten = [*find_forgotten(self.place.find(self.space, "facts", Book).changes)]

@@ -11,12 +11,12 @@ import psycopg
 from psycopg import sql
 
 from turnleaf.errors import InvalidInput, StorageError
-from turnleaf.store.postgres.connecting import connect, describe, read_address, translate_errors
+from turnleaf.store.postgres.addresses import connect, describe, read_address, translate_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.store.postgres.connecting import Connection
+    from turnleaf.store.postgres.addresses import Connection
 
 SERVING_ROLE = "turnleaf_server"
 FLOOR = 1

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import write_bullet
 from turnleaf.core.memories import check_date, check_note
-from turnleaf.core.records import Record, check_name, check_value, make_ordinal_key
+from turnleaf.core.opaque_records import Record, check_name, check_value, make_ordinal_key
 from turnleaf.core.serialization import dumps, to_text
 from turnleaf.errors import Conflict
 from turnleaf.settings import Settings, check_changes
-from turnleaf.store.memory.place import FOR_ALL_SPACES, in_one_step
-from turnleaf.store.postgres.place import SqlStore, in_writing_step
-from turnleaf.store.postgres.trees import to_column
+from turnleaf.store.in_memory.shared_data import FOR_ALL_SPACES, in_one_step
+from turnleaf.store.postgres.space_transactions import SqlStore, in_writing_step
+from turnleaf.store.postgres.tree_statements import to_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, timedelta
 
-    from turnleaf.core.examination import Examination
+    from turnleaf.core.diagnosis import Examination
 
 
 class PostgresConfig(SqlStore):

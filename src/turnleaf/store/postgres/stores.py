@@ -6,16 +6,16 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from turnleaf.core.examination import Diagnosis, Examination, Place
+from turnleaf.core.diagnosis import Diagnosis, Examination, Place
 from turnleaf.core.search.message_filters import find_accepted, find_forgotten
 from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.settings import find_space_folder
 from turnleaf.store import contracts
 from turnleaf.store.announcements import ProblemLog
-from turnleaf.store.memory.facts import MemoryFacts, MemoryPending
-from turnleaf.store.memory.learning import MemoryLearning
-from turnleaf.store.memory.place import Now, in_one_step
-from turnleaf.store.memory.schedules import MemorySchedules
+from turnleaf.store.in_memory.facts import MemoryFacts, MemoryPending
+from turnleaf.store.in_memory.learning import MemoryLearning
+from turnleaf.store.in_memory.schedules import MemorySchedules
+from turnleaf.store.in_memory.shared_data import Now, in_one_step
 from turnleaf.store.postgres.conversations import PostgresConversations
 from turnleaf.store.postgres.coordination import PostgresAnnouncements, PostgresWork
 from turnleaf.store.postgres.database import share_database
@@ -27,17 +27,17 @@ from turnleaf.store.postgres.loaded_values import (
     load_results,
 )
 from turnleaf.store.postgres.passages import PostgresPassages
-from turnleaf.store.postgres.place import PostgresPlace, name_registration
 from turnleaf.store.postgres.portable import NOTE_SETTLED, PostgresPortableSpace
 from turnleaf.store.postgres.schema import check_database, find_missing
 from turnleaf.store.postgres.small_stores import PostgresConfig, PostgresDaily, PostgresRecords
+from turnleaf.store.postgres.space_transactions import PostgresPlace, name_registration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.settings import DataFolder, Settings
-    from turnleaf.store.postgres.place import LoadedValue, Transaction
+    from turnleaf.store.postgres.space_transactions import LoadedValue, Transaction
 
 LOADERS: Mapping[str, Callable[[Transaction], LoadedValue]] = {
     "facts": load_facts,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from turnleaf.core import conversation_formats
-from turnleaf.core.examination import Diagnosis, Examination, Retention, describe_figures
+from turnleaf.core.diagnosis import Diagnosis, Examination, Retention, describe_figures
 from turnleaf.core.keys import check_key, choose_audience
 from turnleaf.core.languages import pluralize
 from turnleaf.core.messages import (
@@ -23,7 +23,7 @@ from turnleaf.core.serialization import to_iso, to_millisecond, to_text
 from turnleaf.core.window import PLAIN_ADDITION, Addition, Limits
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import Settings, find_data_dir
-from turnleaf.store.ambient import find_local_day
+from turnleaf.store.clock_and_ids import find_local_day
 from turnleaf.store.files import atomic, databases
 from turnleaf.store.files.conversations import reading, takeover, writing
 from turnleaf.store.files.conversations.json_file import JsonShelf
@@ -31,13 +31,13 @@ from turnleaf.store.files.conversations.schema import FORM, get_conversation, sh
 from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, name_older
 from turnleaf.store.files.conversations.writing import Prepared
 from turnleaf.store.files.databases import Database, measure
-from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.files.diagnosis import collect, examine_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.core.messages import Content, Feed, StoredMessage, TreeNode
     from turnleaf.core.search.message_filters import MessageOutcomes
     from turnleaf.store.files.conversations.takeover import TakenOver

@@ -17,19 +17,19 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core import conversation_formats, jsonfacts
+from turnleaf.core import conversation_formats, json_facts
 from turnleaf.core.conversation_formats import (
     read_conversations,
     read_month,
     without_conversation,
     without_lines,
 )
-from turnleaf.core.examination import Diagnosis, Row
+from turnleaf.core.diagnosis import Diagnosis, Row
 from turnleaf.core.languages import pluralize
 from turnleaf.errors import InvalidInput, StorageError, TurnleafError
-from turnleaf.store.ambient import utc_now
+from turnleaf.store.clock_and_ids import utc_now
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect
+from turnleaf.store.files.diagnosis import collect
 from turnleaf.store.files.facts.memory_file import MemoryFile
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from turnleaf.core.conversation_formats import Older
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.core.messages import Message
     from turnleaf.settings import DataFolder
 
@@ -414,7 +414,7 @@ def _count_unknown(path: Path, memory: Path) -> int:
     data = atomic.read(path, atomic.MAX_PAGE_BYTES) if path.is_file() else None
     if not data:
         return 0
-    found = jsonfacts.parse(data.decode("utf-8-sig", "replace"), utc_now()).facts
+    found = json_facts.parse(data.decode("utf-8-sig", "replace"), utc_now()).facts
     return len({fact.memory.content for fact in found} - _read_known_contents(memory))
 
 

@@ -11,17 +11,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import file_changes
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.diagnosis import Diagnosis
 from turnleaf.core.languages import pluralize
 from turnleaf.core.serialization import dumps
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect, refuse_odd
+from turnleaf.store.files.diagnosis import collect, refuse_odd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.core.file_changes import FileChange
 
 NAME = "changes.jsonl"

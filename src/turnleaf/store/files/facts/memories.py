@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from turnleaf.core import changes, markdown
-from turnleaf.core.examination import Examination, describe_facts
+from turnleaf.core.diagnosis import Examination, describe_facts
 from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.memories import (
     KEPT,
@@ -25,13 +25,13 @@ from turnleaf.core.memories import (
     find_new,
     make_unique_id,
 )
-from turnleaf.core.room import Room, check_capacity, check_reserve, find_room, find_weakest
+from turnleaf.core.memory_limits import Room, check_capacity, check_reserve, find_room, find_weakest
 from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, find_data_dir, is_in_home_assistant
-from turnleaf.store.ambient import make_id, utc_now
+from turnleaf.store.clock_and_ids import make_id, utc_now
 from turnleaf.store.files import atomic, watcher
-from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.files.diagnosis import collect, examine_file
 from turnleaf.store.files.facts import journal
 from turnleaf.store.files.facts.memory_file import MemoryFile, find_fact_lines
 from turnleaf.store.files.facts.older import MOVED, OlderFacts, find_older_path
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
-    from turnleaf.core.drafts import Draft
-    from turnleaf.core.examination import Part
+    from turnleaf.core.diagnosis import Part
     from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import OrKept
+    from turnleaf.core.page_drafts import Draft
     from turnleaf.core.pages import Format
     from turnleaf.store.files.facts.memory_file import HeldMemoryFile, Look
 

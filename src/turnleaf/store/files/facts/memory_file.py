@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from turnleaf.core import erasing, file_changes, jsonfacts, markdown
-from turnleaf.core.drafts import Draft
+from turnleaf.core import erasing, file_changes, json_facts, markdown
 from turnleaf.core.file_changes import FileChange, Repair, TextHistory
 from turnleaf.core.memories import make_content_id
+from turnleaf.core.page_drafts import Draft
 from turnleaf.core.serialization import from_iso, to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store.files import atomic
@@ -637,7 +637,7 @@ def _silence(lines: Sequence[FileChange], erased: frozenset[str]) -> list[FileCh
 
 
 def _find_format(path: Path) -> Format:
-    formats: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
+    formats: dict[str, Format] = {".json": json_facts, ".md": markdown}
     if path.suffix not in formats:
         known = " or ".join(formats)
         message = (

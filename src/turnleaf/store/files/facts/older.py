@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
-    from turnleaf.core.drafts import Draft
     from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import Memory
+    from turnleaf.core.page_drafts import Draft
     from turnleaf.store.files.facts.memory_file import HeldMemoryFile
 
 NAMES = {".md": "OLDER.md", ".json": "older.json"}

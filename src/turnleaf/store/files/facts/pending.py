@@ -6,11 +6,11 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from turnleaf.core.room import Room
+from turnleaf.core.memory_limits import Room
 from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.ambient import make_id, utc_now
+from turnleaf.store.clock_and_ids import make_id, utc_now
 from turnleaf.store.files.facts.memories import MemoryStore
 
 if TYPE_CHECKING:

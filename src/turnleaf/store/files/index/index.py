@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.examination import Row
+from turnleaf.core.diagnosis import Row
 from turnleaf.core.keys import Reader
 from turnleaf.core.memories import check_date
 from turnleaf.core.search.ranking import Hit, Weights
@@ -19,9 +19,9 @@ from turnleaf.core.search.terms import parse_query, write_fts_query
 from turnleaf.core.search.vectors import SENTENCES, profile_embedder
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.installation import find_vector_fault, has_numpy
-from turnleaf.store.ambient import local_now
+from turnleaf.store.clock_and_ids import local_now
 from turnleaf.store.files import atomic
-from turnleaf.store.files.examining import collect
+from turnleaf.store.files.diagnosis import collect
 from turnleaf.store.files.index import database as index_rows
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.diagnosis import Examination, Part
     from turnleaf.core.search.ranking import Near
     from turnleaf.core.search.vectors import Embedder, Profile
     from turnleaf.store.files.index.sync import Progress

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.passages import Passage, Placed, are_close, cut_feed_message
 from turnleaf.errors import StorageError
-from turnleaf.store.ambient import find_local_day
+from turnleaf.store.clock_and_ids import find_local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
