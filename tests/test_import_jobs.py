@@ -28,7 +28,7 @@ def test_a_disk_that_fills_up_meanwhile_ends_the_upload(assistant: Assistant) ->
     jobs = ImportJobs(assistant.stores, lambda: NOW, count_free=lambda: free.pop(0))
     job = jobs.receive("a.zip", dry_run=False, expected_bytes=10)
     jobs.write(job, b"x")
-    with pytest.raises(StorageError, match="make room"):
+    with pytest.raises(StorageError, match="free some space"):
         jobs.write(job, b"x" * LOOK_BYTES)
     jobs.abandon(job)
 

@@ -226,14 +226,14 @@ class SpaceMeter:
             most = limits.model_calls_per_day
             message = (
                 f"this space has used its {most:,} model calls for today; the limit resets "
-                f"in {hours} hours, at 00:00 UTC"
+                f"at 00:00 UTC, in about {hours} h"
             )
             raise LimitReached(message, seconds)
         if limits.model_tokens_per_day and used.tokens >= limits.model_tokens_per_day:
             most = limits.model_tokens_per_day
             message = (
                 f"this space has used its {most:,} model tokens for today; the limit resets "
-                f"in {hours} hours, at 00:00 UTC"
+                f"at 00:00 UTC, in about {hours} h"
             )
             raise LimitReached(message, seconds)
 

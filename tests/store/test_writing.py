@@ -116,7 +116,7 @@ def test_a_version_is_there_from_the_first_call_on(place: EditedFile) -> None:
 def test_a_file_that_is_gone_has_no_version(place: EditedFile) -> None:
     store = fill_store(place)
     place.path.unlink()
-    with pytest.raises(StorageError, match="is gone"):
+    with pytest.raises(StorageError, match="has been removed"):
         store.version()
 
 

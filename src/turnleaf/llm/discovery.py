@@ -210,7 +210,7 @@ def list_models(
 
 def _read_names(provider: ModelProvider, url: str, key: str | None, seconds: float) -> list[str]:
     is_anthropic = provider.wire == "anthropic"
-    headers = (anthropic_wire if is_anthropic else openai_wire).headers(key)
+    headers = (anthropic_wire if is_anthropic else openai_wire).make_headers(key)
     path = "/v1/models?limit=1000" if is_anthropic else "/models"
     answer = Line(seconds).get(f"{url}{path}", headers)
     entries = answer.get("data") if isinstance(answer, dict) else None

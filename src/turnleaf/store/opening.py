@@ -126,7 +126,7 @@ def _find_whole(given: str) -> str:
     """
     known = read_default_place() or ""
     with suppress(InvalidInput):
-        if _find_address(known) and load_database("connecting").read_address(known).shown == given:
+        if _find_address(known) and load_database("addresses").read_address(known).shown == given:
             return known
     return given
 

@@ -35,7 +35,7 @@ MAY_HOLD_WORDS = {
     "core/search/vectors.py": "sentences by which an embedding model is tried out",
     "core/secrets.py": "what a secret looks like: names beside formats, and all of it guards",
     "core/search/terms.py": "the notation of months and days in the index",
-    "core/access_tokens.py": "characters by what a tokenizer makes of them",
+    "core/tokens.py": "characters by what a tokenizer makes of them",
     "faces/http/": "examples in the description of the API, and a page that says what is missing",
 }
 JAPANESE_REQUESTS = r"""

@@ -272,7 +272,7 @@ def test_a_private_chat_leaves_no_trace_on_disk(data: Path) -> None:
 BAD = [
     ({"message": "  "}, "empty"),
     ({"message": "nul\0"}, "U+0000"),
-    ({"message": "hello", "key": ""}, "name"),
+    ({"message": "hello", "key": ""}, "needs a key"),
     ({"message": "hello", "key": "a\nb"}, "not text"),
     ({"message": "hello", "key": "k" * 600}, "512"),
     ({"message": "hello", "colour": "red"}, "colour"),

@@ -224,7 +224,7 @@ def test_an_unexpected_error_is_logged_as_json_without_its_words(
         logging.getLogger("turnleaf").exception("it failed with the key %s", SECRETS[2])
     line = json.loads(JsonLines().format(caplog.records[-1]))
     assert line["error"] == "ValueError"
-    assert line["places"][-1].startswith("test_operating.py:")
+    assert line["places"][-1].startswith("test_monitoring.py:")
     assert (line["level"], line["logger"]) == ("error", "turnleaf")
     assert line["message"].startswith("it failed with the key ")
     assert [one for one in SECRETS if one in str(line)] == []

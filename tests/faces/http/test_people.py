@@ -409,7 +409,7 @@ def test_a_space_that_has_asked_enough_today_is_told_so(tmp_path: Path, name: st
                 refused = bob.post(path, json=body)
                 assert refused.status_code == 429
                 assert 1 <= int(refused.headers["Retry-After"]) <= 86_401
-                assert "a day" in refused.json()["detail"]
+                assert "for today; the limit resets at 00:00 UTC" in refused.json()["detail"]
             assert operator.get("/api/spaces/bob").json()["callsToday"] == 1
             assert operator.get("/api/spaces/bob").json()["tokensToday"] > 0
             assert operator.post("/api/chat", json={"message": "hi"}).status_code == 200
@@ -428,7 +428,7 @@ def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erase
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:3"})
         assert (full.status_code, full.json()["code"]) == (429, "space-full")
         assert full.headers["Retry-After"] == "3600"
-        assert "may keep 260,000 bytes" in full.json()["detail"]
+        assert "limit of 260,000 bytes" in full.json()["detail"]
         assert bob.delete("/api/conversations/web:2").status_code == 204
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:3"}).status_code == 200
 
@@ -440,7 +440,7 @@ def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: SpacesServer) 
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:2"})
         assert (full.status_code, full.json()["code"]) == (429, "space-full")
         assert full.headers["Retry-After"] == "3600"
-        assert "may keep 2 messages" in full.json()["detail"]
+        assert "limit of 2 messages" in full.json()["detail"]
         upload = {"Content-Type": "application/octet-stream"}
         sent = bob.post("/api/import?name=a.json", content=b"[]", headers=upload)
         assert sent.status_code == 429

@@ -114,7 +114,7 @@ def test_when_the_network_is_gone_it_tries_until_it_is_back(
     assert recorder.texts == ["after"]
     assert caplog.messages == [
         "the connection to Slack is lost; reconnecting as soon as possible",
-        "the connection to Slack is back",
+        "the connection to Slack is restored",
     ]
 
 

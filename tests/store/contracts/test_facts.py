@@ -506,7 +506,7 @@ def test_what_cannot_name_a_slot_is_refused(place: FactsBackend, slot: str) -> N
 
 
 def test_a_moment_is_no_day(place: FactsBackend) -> None:
-    with pytest.raises(InvalidInput, match="is a date"):
+    with pytest.raises(InvalidInput, match="must be a date"):
         place.open().add("x", until=START)
 
 

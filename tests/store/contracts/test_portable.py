@@ -203,7 +203,7 @@ def test_a_copy_that_somebody_used_or_of_another_memory_is_not_overwritten(
     with pytest.raises(Conflict, match="another memory"):
         SpaceCopy(other, target).run()
     target.conversations.add_exchange("cli:new", "I live here now", "Welcome.")
-    with pytest.raises(Conflict, match="was used"):
+    with pytest.raises(Conflict, match="has been used"):
         SpaceCopy(origin, target).run()
     assert target.conversations.messages("cli:new")
 

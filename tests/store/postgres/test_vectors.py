@@ -177,7 +177,7 @@ def test_a_large_space_without_an_index_is_a_warning_that_says_what_to_run(addre
     fill(address, "large", SMALL)
     make_admin(address)("UPDATE turnleaf.indexes SET passages = 20000 WHERE space = 'large'")
     with open_space(address, "large") as large:
-        (found,) = [one for one in large.examine().findings if "vectors" in one.message]
+        (found,) = [one for one in large.examine().findings if "vector index" in one.message]
         assert found.level == "warning"
         assert "turnleaf db tune" in found.message
         tune(find_owner(address))
