@@ -24,6 +24,16 @@ def export(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def other_export(export: Path) -> Path:
+    """An export of another conversation: what one test has imported is imported no more."""
+    text = export.read_text("utf-8")
+    for shared, own in (("Max", "Bella"), ('"u1"', '"u5"'), ('"m1"', '"m5"'), ('"m2"', '"m6"')):
+        text = text.replace(shared, own)
+    export.write_text(text, "utf-8")
+    return export
+
+
 def choose(page: Page, file: Path, another: str = "Import another file") -> None:
     """Choose a file, also where the last import is still shown."""
     button = page.get_by_role("button", name="Choose a file")
@@ -125,13 +135,13 @@ def wait_in_chinese(page: Page) -> Page:
 
 
 def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
-    visit: Visit, server: PageServer, export: Path
+    visit: Visit, server: PageServer, other_export: Path
 ) -> None:
     with ChatApi() as api:
         api.answer(json.dumps({"facts": []}))
         server.configure(model="openai:stand-in", modelUrl=api.url)
         page = wait_until_connected(visit.open("#/memory/import"))
-        choose(page, export)
+        choose(page, other_export)
         card(page, "In conversations.json").get_by_role("button", name="Import", exact=True).click()
         reading = card(page, "Let a model look for more facts")
         expect(reading).to_contain_text("openai:stand-in has not read yet: 1. Calls needed: 1,")
