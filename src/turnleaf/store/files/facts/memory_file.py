@@ -133,7 +133,7 @@ class MemoryFile:
             yield HeldMemoryFile(self, file, journal)
 
     @contextmanager
-    def held_beside(self, other: HeldMemoryFile) -> Iterator[HeldMemoryFile]:
+    def hold_beside(self, other: HeldMemoryFile) -> Iterator[HeldMemoryFile]:
         """Lock the file for whoever holds the one that it belongs to, having made it if missing."""
         with atomic.lock(self.path) as file:
             if _read(file.path) is None:

@@ -91,7 +91,7 @@ class OlderFacts:
                 elif known.memory != replace(memory, updated_at=known.memory.updated_at):
                     draft.replace(fact, MOVED)
 
-        with self._file.held_beside(held) as beside:
+        with self._file.hold_beside(held) as beside:
             beside.change(edit, origin, source)
 
     def remove(
@@ -113,12 +113,12 @@ class OlderFacts:
                 draft.remove(memory.id, op)
             return found
 
-        with self._file.held_beside(held) as beside:
+        with self._file.hold_beside(held) as beside:
             return beside.change(edit, origin, source)
 
     def change(self, edit: Callable[[Draft], list[Change]], held: HeldMemoryFile) -> list[Change]:
         """Change the text by `edit`."""
-        with self._file.held_beside(held) as beside:
+        with self._file.hold_beside(held) as beside:
             return beside.change(edit, "user")
 
     def erase(
@@ -127,7 +127,7 @@ class OlderFacts:
         """Take out all that a source brought, as the memory's own record tells."""
         if not self.path.exists():
             return []
-        with self._file.held_beside(held) as beside:
+        with self._file.hold_beside(held) as beside:
             return beside.erase(name, self._memory.journal.read(), elsewhere)
 
     def find_revived(self, numbers: Collection[int]) -> list[Memory]:
@@ -145,7 +145,7 @@ class OlderFacts:
             return
         # Readers come here as well, and may have no right to write.
         with suppress(StorageError):
-            with self._file.held_beside(held) as beside:
+            with self._file.hold_beside(held) as beside:
                 beside.change(lambda _: None)
             # A kill between the two files of a move leaves a copy; only ours is taken away.
             self.remove(self._find_unfinished(), held)
