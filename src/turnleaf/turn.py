@@ -368,7 +368,7 @@ class Turn:
         self._note_lack(history)
         notes = [_describe_time(self._started, self._zone), *breaks, *self._done.notes]
         if not own.settings.enabled:
-            return replace(self._compose_without_memory(history, notes), is_learnt=False)
+            return replace(self._compose_without_memory(history, notes), is_learned=False)
         memory = own.stores.facts.view()
         # Nobody reads a prompt beside a confirmation that is the whole answer.
         hits = () if self._is_settled else self._find_hits(history, memory)
@@ -392,7 +392,7 @@ class Turn:
             prompt,
             found=(*self._quote_documents(), *hits),
             facts=tuple(memory.facts),
-            is_learnt=own.settings.learns,
+            is_learned=own.settings.learns,
             has_room=self._has_room_beside(memory.facts),
         )
 
@@ -499,7 +499,7 @@ class Turn:
         found = self._quote_documents()
         if self._own.only_recalls:
             found += quote_statements(self._text, history, find_judge(self._own.settings))
-        return replace(prompt, is_learnt=False, found=found)
+        return replace(prompt, is_learned=False, found=found)
 
     def _read_history(self) -> tuple[Sequence[Message], list[str]]:
         """Return what was said before, and when the conversation lay still for long."""

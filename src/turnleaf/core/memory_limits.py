@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
 
 LEARNED = "learnt"
-"""The origin of what was learned from conversations."""
+"""The origin of what was learned from conversations, spelled as files and the API have it."""
 FREE_PLACES = 20
 """How many facts a user can still ask for when learning has taken all that it may."""
 LARGEST_SHARE = 1 / 5

@@ -21,7 +21,7 @@ class Prompt:
     `system` stays the same from turn to turn while the memory does; `messages` are the history
     and, last, what the user says now. `instructions` and `text` say the same for a program that
     takes one text: there the memory is a part of the text. `question` is what the user typed, and
-    `found` what the search found for it; `facts` are those that hold. `is_learnt` says whether
+    `found` what the search found for it; `facts` are those that hold. `is_learned` says whether
     facts are learned from it, and `has_room` whether the memory could take one more.
     """
 
@@ -32,7 +32,7 @@ class Prompt:
     instructions: str = ""
     found: tuple[Hit, ...] = ()
     facts: tuple[Memory, ...] = ()
-    is_learnt: bool = True
+    is_learned: bool = True
     has_room: bool = True
 
 

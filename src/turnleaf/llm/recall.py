@@ -85,7 +85,7 @@ def _list_all(prompt: Prompt, words: Mapping[str, str]) -> str:
 
 def _acknowledge(prompt: Prompt, words: Mapping[str, str]) -> str:
     """Return what will be learned of a statement; a question states nothing."""
-    if asks(prompt.question) or not prompt.is_learnt:
+    if asks(prompt.question) or not prompt.is_learned:
         return ""
     found = (
         one.content for one in find_sure_facts(prompt.question, datetime.now(UTC).astimezone())
@@ -106,7 +106,7 @@ def _quote(prompt: Prompt, words: Mapping[str, str]) -> str:
 def _decline(prompt: Prompt, words: Mapping[str, str]) -> str:
     if asks(prompt.question):
         return words["nothing"]
-    return words["heard" if prompt.is_learnt else "nod"]
+    return words["heard" if prompt.is_learned else "nod"]
 
 
 def _write_line(hit: Hit, words: Mapping[str, str]) -> str:

@@ -480,7 +480,7 @@ def test_what_a_client_asks_for_by_itself_is_answered_without_memory_and_not_kep
     [prompt] = model.prompts
     assert prompt.question == messages[-1]["content"]
     assert "Mimi" not in prompt.system + prompt.text
-    assert not prompt.is_learnt
+    assert not prompt.is_learned
     assert keys(server) == []
     assert server.assistant.learning.backlog() == {}
     assert [fact.content for fact in server.assistant.memory.get_all()] == [

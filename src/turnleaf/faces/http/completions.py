@@ -474,7 +474,7 @@ def _answer_task(
     """Answer without memory, search or tools; nothing is stored or learned."""
     assistant.meter.check_calls()
     composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
-    prompt = replace(composer.compose(text, history=history), is_learnt=False)
+    prompt = replace(composer.compose(text, history=history), is_learned=False)
     yield Composed(prompt, composer.explain())
     said: list[str] = []
     usage = None
