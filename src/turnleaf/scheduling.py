@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 EVERY_SECONDS = 30.0
-"""How often is looked at least: a machine may have slept, or its clock been set."""
-# A few signs may be lost before the lease ends.
+"""Longest pause between two looks: a computer may have slept, or its clock been set."""
+# A few heartbeats may be lost before the lease ends.
 SIGN_SECONDS = LEASE.total_seconds() / 4
 STOP_SECONDS = 5.0
-"""A model may take its time to end; who runs on when we are gone must not be one."""
+"""How long a model has to stop before its run is given back to other programs."""
 MOST_AT_ONCE = 4
 
-TAKES = {"slack": "SLACK_BOT_TOKEN in the environment and the extra turnleaf[slack]"}
+DELIVERY_NEEDS = {"slack": "SLACK_BOT_TOKEN in the environment and the extra turnleaf[slack]"}
 """What a program must have to deliver results there."""
 
 log = logging.getLogger("turnleaf")
@@ -265,7 +265,9 @@ class Runner:
         # Whoever wrote it into the file may have named a place outside of ours.
         check_deliver(schedule.deliver)
         if schedule.kind not in self._deliver:
-            message = f"cannot deliver to {schedule.kind}; that needs {TAKES[schedule.kind]}"
+            message = (
+                f"cannot deliver to {schedule.kind}; that needs {DELIVERY_NEEDS[schedule.kind]}"
+            )
             raise InvalidInput(message)
         return self._deliver[schedule.kind]
 

@@ -36,7 +36,7 @@ MOST_OPEN = 16
 MOST_USED = 200
 """How many may be in use at once, where a program may have more files open."""
 LOOK_SECONDS = 10.0
-"""How often is looked for something to do in any space."""
+"""Longest pause between two looks for due work in all spaces."""
 RUN_AGAIN = timedelta(seconds=30)
 """When a space is looked into again whose schedule could not be run here."""
 LEARN_AGAIN = timedelta(minutes=5)

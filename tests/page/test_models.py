@@ -109,7 +109,7 @@ def test_from_the_first_visit_to_an_answer_is_one_press(visit: Visit, town: Town
     expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
     assert town.read_setting("model") == "ollama:qwen3:8b"
-    expect(page.get_by_text("Your words stay on this machine.")).to_be_visible()
+    expect(page.get_by_text("Your words stay on this computer.")).to_be_visible()
     town.ollama.answer("小明。")
     expect(say(page, "客廳的燈叫什麼？")).to_contain_text("小明。")
     page.reload()
@@ -287,7 +287,7 @@ def test_an_address_outside_this_machine_is_confirmed_once(visit: Visit, town: T
     asked = page.get_by_role("dialog", name="Send your words to this address?")
     expect(asked).to_contain_text(FAR)
     asked.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("alert")).to_contain_text("outside this machine")
+    expect(page.get_by_role("alert")).to_contain_text("outside this computer")
     assert not list(town.server.data.parent.rglob("keys.json"))
 
 
@@ -313,7 +313,7 @@ def test_the_status_says_whether_the_model_can_answer_and_where_words_go(
     expect(page.get_by_text("Your words go to Groq.")).to_be_visible()
     town.configure(model="ollama:qwen3:8b")
     expect(page.get_by_text("Everything works.")).to_be_visible()
-    expect(page.get_by_text("Your words stay on this machine.")).to_be_visible()
+    expect(page.get_by_text("Your words stay on this computer.")).to_be_visible()
     town.ollama.answer("ready")
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_text("It answers (after")).to_be_visible()

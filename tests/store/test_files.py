@@ -314,7 +314,7 @@ def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> Non
 
 def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
     path.write_bytes(b"saved by somebody else")
-    with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
+    with atomic.lock(path) as held, pytest.raises(atomic.ChangedMeanwhile):
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"saved by somebody else"
 
@@ -326,7 +326,7 @@ def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> N
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     path.write_bytes(b"saved by somebody else")
-    with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
+    with atomic.lock(path) as held, pytest.raises(atomic.ChangedMeanwhile):
         swap(held, b"newer", b"new")
     assert atomic.find_previous(path).read_bytes() == b"edited too late"
 

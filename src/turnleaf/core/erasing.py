@@ -121,7 +121,7 @@ def concerns(history: Sequence[Change], found: Erasure) -> bool:
     )
 
 
-def make_tombs(
+def make_tombstones(
     found: Erasure, standing: Mapping[str, Memory], now: SomeChange
 ) -> Iterator[SomeChange]:
     """Yield changes that record the facts without a source, so that no older text revives it."""

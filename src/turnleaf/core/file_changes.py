@@ -165,7 +165,7 @@ def rewrite_without(
     ]
     standing = {fact.memory.id: fact.memory for fact in page.facts}
     # An older buffer may still bring the erased texts back; by their traces they are known then.
-    tombs = erasing.make_tombs(found, standing, now)
+    tombs = erasing.make_tombstones(found, standing, now)
     return [*_without_empty(lines), *(replace(one, fact=_find_raw(page, one.id)) for one in tombs)]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
 
 
-class Spoken(Protocol):
+class TrimmableMessage(Protocol):
     """All that trimming must know of a message; a database has it without the text."""
 
     @property
@@ -35,7 +35,7 @@ class Spoken(Protocol):
         """The calls that it makes."""
 
 
-S = TypeVar("S", bound=Spoken)
+S = TypeVar("S", bound=TrimmableMessage)
 
 
 def newest_within(
@@ -60,7 +60,7 @@ def newest_within(
     return messages[start:]
 
 
-def count_newest_exchange(messages: Sequence[Spoken]) -> int:
+def count_newest_exchange(messages: Sequence[TrimmableMessage]) -> int:
     """Count the messages from the last one of the user on."""
     for count, message in enumerate(reversed(messages), 1):
         if message.role == "user":
@@ -68,7 +68,7 @@ def count_newest_exchange(messages: Sequence[Spoken]) -> int:
     return len(messages)
 
 
-def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
+def _find_cuts(messages: Sequence[TrimmableMessage]) -> Iterator[int]:
     """Yield, from the end, the places where a conversation may be cut."""
     open_calls: set[str] = set()
     # Never at the very first message: that is where a conversation begins, not where it is cut.
@@ -86,7 +86,7 @@ def _find_cuts(messages: Sequence[Spoken]) -> Iterator[int]:
             yield index
 
 
-def _has_call(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
+def _has_call(messages: Sequence[TrimmableMessage], index: int, call_id: str) -> bool:
     """Whether a message before a tool's result made the call that it answers."""
     return any(call_id in messages[before].call_ids for before in range(index - 1, -1, -1))
 
@@ -103,7 +103,7 @@ def trim_to_limits(
     return kept
 
 
-def _count_one(_: Spoken) -> int:
+def _count_one(_: TrimmableMessage) -> int:
     return 1
 
 
@@ -159,7 +159,7 @@ def subtract_days(now: datetime, days: int) -> datetime:
         return datetime.min.replace(tzinfo=UTC)
 
 
-class SaidBefore(NamedTuple):
+class EarlierMessage(NamedTuple):
     """A message of a window, with its number."""
 
     n: int
@@ -192,7 +192,7 @@ class PathRow(NamedTuple):
 
 def stop_at_silence(
     rows: Iterable[PathRow], limits: Limits, now: datetime, *, is_joined: bool
-) -> Iterator[SaidBefore]:
+) -> Iterator[EarlierMessage]:
     """Yield the messages of the shown path, back to the first silence that ends it."""
     later = now
     for row in rows:
@@ -203,12 +203,12 @@ def stop_at_silence(
             # A silence before a message that somebody resumed the conversation with is no end.
             later, is_joined = stamp, row.is_resumed
         if not row.is_hidden:
-            yield SaidBefore(row.n, row.message)
+            yield EarlierMessage(row.n, row.message)
 
 
-def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
+def collect_window(said: Iterable[EarlierMessage], limits: Limits) -> Sequence[EarlierMessage]:
     """Return the newest messages within the limits; they are given newest first."""
-    found: list[SaidBefore] = []
+    found: list[EarlierMessage] = []
     chars, check_at = 0, limits.max_turns + 1
     is_over = False
     for one in said:
@@ -224,12 +224,12 @@ def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidB
     return _cut(found, limits)
 
 
-def _cut(found: Sequence[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
+def _cut(found: Sequence[EarlierMessage], limits: Limits) -> Sequence[EarlierMessage]:
     path = found[::-1]
     return trim_to_limits(path, limits.max_turns, limits.max_chars, _count_chars)
 
 
-def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool:
+def _is_settled(found: Sequence[EarlierMessage], kept: Sequence[EarlierMessage]) -> bool:
     """Whether messages that were not read yet can no longer change the window.
 
     The first of them is a place to cut only if it is the first of all, and a tool's result is
@@ -242,5 +242,5 @@ def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool
     return not results or results <= {call for one in found for call in one.call_ids}
 
 
-def _count_chars(said: SaidBefore) -> int:
+def _count_chars(said: EarlierMessage) -> int:
     return count_content_chars(said.message.content)

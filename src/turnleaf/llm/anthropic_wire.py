@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.model_dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
-from turnleaf.llm.wire import Called, Response, Returned, SaidText
+from turnleaf.llm.wire import Response, TextPart, ToolCallPart, ToolResultPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,12 +103,12 @@ def make_messages(parts: Sequence[Part]) -> list[WireMessage]:
 
 def _wrap(part: Part) -> dict[str, Any]:
     match part:
-        case SaidText(text=text):
+        case TextPart(text=text):
             return {"type": "text", "text": text}
-        case Called(id=call_id, name=name):
+        case ToolCallPart(id=call_id, name=name):
             arguments = part.read_arguments() or {}
             return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
-        case Returned(id=call_id, text=text):
+        case ToolResultPart(id=call_id, text=text):
             return _make_result(call_id, text)
 
 
@@ -183,7 +183,7 @@ class _AnthropicAnswer:
         """Return the answer as a whole."""
         found = [(self.inputs.get(at, ""), block) for at, block in sorted(self.blocks.items())]
         calls = tuple(
-            Called(block["id"], block["name"], given or json.dumps(block.get("input") or {}))
+            ToolCallPart(block["id"], block["name"], given or json.dumps(block.get("input") or {}))
             for given, block in found
             if block.get("type") == "tool_use"
         )

@@ -39,10 +39,10 @@ from turnleaf.llm.anthropic_wire import find_window
 from turnleaf.llm.http_calls import CallFailure, Line, explain, make_opener, shorten_to_line
 from turnleaf.llm.wire import (
     LADDER,
-    Called,
     Endpoint,
     Response,
-    SaidText,
+    TextPart,
+    ToolCallPart,
     WireRequest,
     drop_surrogates,
     list_parts,
@@ -240,14 +240,16 @@ def _run_rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Itera
     )
 
 
-def _use_tools(tools: Toolbox | None, calls: Sequence[Called]) -> Iterator[ToolCall | ToolResult]:
+def _use_tools(
+    tools: Toolbox | None, calls: Sequence[ToolCallPart]
+) -> Iterator[ToolCall | ToolResult]:
     """Use one tool after the other."""
     for call in calls:
         yield ToolCall(call.id, call.name, call.read_arguments() or {})
         yield ToolResult(call.id, call.name, _use(tools, call))
 
 
-def _use(tools: Toolbox | None, call: Called) -> str:
+def _use(tools: Toolbox | None, call: ToolCallPart) -> str:
     """Use the tool that a model asks for, or tell it why that cannot be."""
     names = [spec.name for spec in tools.specs] if tools else []
     arguments = call.read_arguments()
@@ -274,7 +276,7 @@ def ask_for_json(
     """
     system, text = map(drop_surrogates, question)
     asking = _Asking(endpoint, line)
-    messages = asking.wire.make_messages([SaidText("user", text)])
+    messages = asking.wire.make_messages([TextPart("user", text)])
     with _explain_failures(endpoint):
         for json_format in formats:
             request = WireRequest(system, messages, (), schema, json_format)

@@ -62,7 +62,9 @@ def find_model(
     """
     chosen = name or choose_model(settings, environ)[0]
     seconds = settings.model_timeout_ms / 1000
-    making = _Making(settings, environ, url=url, seconds=min(seconds, most_seconds or seconds))
+    making = _ModelFactory(
+        settings, environ, url=url, seconds=min(seconds, most_seconds or seconds)
+    )
     return making.make(chosen)
 
 
@@ -78,7 +80,7 @@ def find_extractor(
     """
     name = settings.extract_model or choose_model(settings, environ)[0]
     seconds = settings.model_timeout_ms / 1000
-    making = _Making(settings, environ, formats=formats, seconds=seconds)
+    making = _ModelFactory(settings, environ, formats=formats, seconds=seconds)
     return None if name in _NONE else making.make(name)
 
 
@@ -160,7 +162,7 @@ def _name_server(url: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
+class _ModelFactory:
     """What a model is made from, beside its name."""
 
     settings: Settings

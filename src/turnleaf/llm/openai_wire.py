@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.model_dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
-from turnleaf.llm.wire import Called, CallInPieces, Response, Returned, SaidText
+from turnleaf.llm.wire import CallInPieces, Response, TextPart, ToolCallPart, ToolResultPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,8 +79,8 @@ def make_messages(parts: Sequence[Part]) -> list[WireMessage]:
 
 
 def _join_assistant(parts: Sequence[Part]) -> WireMessage:
-    texts = [part.text for part in parts if isinstance(part, SaidText)]
-    calls = [_describe_call(part) for part in parts if isinstance(part, Called)]
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    calls = [_describe_call(part) for part in parts if isinstance(part, ToolCallPart)]
     return _make_answer("\n\n".join(texts), calls)
 
 
@@ -89,15 +89,15 @@ def _make_answer(text: str, calls: Sequence[dict[str, Any]]) -> WireMessage:
     return {"role": "assistant", "content": text or None, **with_calls}
 
 
-def _describe_call(call: Called) -> dict[str, Any]:
+def _describe_call(call: ToolCallPart) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
 def _make_input(part: Part) -> WireMessage:
-    if isinstance(part, Returned):
+    if isinstance(part, ToolResultPart):
         return {"role": "tool", "tool_call_id": part.id, "content": part.text}
-    return {"role": "user", "content": part.text if isinstance(part, SaidText) else ""}
+    return {"role": "user", "content": part.text if isinstance(part, TextPart) else ""}
 
 
 def make_results(results: Sequence[ToolResult]) -> list[WireMessage]:

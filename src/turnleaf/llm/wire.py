@@ -38,7 +38,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidText:
+class TextPart:
     """A text of the user or of the assistant."""
 
     role: Literal["user", "assistant"]
@@ -46,7 +46,7 @@ class SaidText:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCallPart:
     """A tool that the assistant called, with its arguments as they came."""
 
     id: str
@@ -69,7 +69,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolResultPart:
     """What a tool gave back."""
 
     id: str
@@ -81,7 +81,7 @@ class Returned:
         return "user"
 
 
-Part: TypeAlias = SaidText | Called | Returned
+Part: TypeAlias = TextPart | ToolCallPart | ToolResultPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Response:
 
     message: WireMessage
     text: str = ""
-    calls: tuple[Called, ...] = ()
+    calls: tuple[ToolCallPart, ...] = ()
     ending: Ending | None = None
     refusal: str | None = None
     input_tokens: int = 0
@@ -146,7 +146,7 @@ def list_parts(messages: Sequence[Message]) -> list[Part]:
     parts = [part for message in messages for part in _read_parts(message, open_calls, answered)]
     # The history of a host may begin with an answer, which servers refuse.
     if parts and parts[0].role == "assistant":
-        parts.insert(0, SaidText("user", _EARLIER))
+        parts.insert(0, TextPart("user", _EARLIER))
     return parts
 
 
@@ -156,16 +156,16 @@ def _read_parts(message: Message, calls: set[str], answered: set[str | None]) ->
     if message.role == "tool":
         if message.tool_call_id in calls:
             calls.discard(message.tool_call_id or "")
-            yield Returned(message.tool_call_id or "", text)
+            yield ToolResultPart(message.tool_call_id or "", text)
     elif text.strip():
         # What a host puts between the turns stays there: at the head, no cache would outlive it.
-        yield SaidText("assistant" if message.role == "assistant" else "user", text)
+        yield TextPart("assistant" if message.role == "assistant" else "user", text)
     for call in message.tool_calls or ():
         function = call.get("function")
         if call["id"] in answered and isinstance(function, dict) and function.get("name"):
             calls.add(call["id"])
             arguments = drop_surrogates(str(function.get("arguments") or "{}"))
-            yield Called(call["id"], str(function["name"]), arguments)
+            yield ToolCallPart(call["id"], str(function["name"]), arguments)
 
 
 def drop_surrogates(text: str) -> str:
@@ -183,6 +183,6 @@ class CallInPieces:
     more: dict[str, Any] = field(default_factory=dict)
     """What else a server says of it and wants to have back."""
 
-    def join(self) -> Called:
+    def join(self) -> ToolCallPart:
         """Return the whole call."""
-        return Called(self.id, self.name, "".join(self.pieces))
+        return ToolCallPart(self.id, self.name, "".join(self.pieces))

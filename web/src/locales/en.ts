@@ -18,7 +18,7 @@ const PROBLEMS: Record<ProblemCode, string> = {
   model: "The model did not respond. Try again later, or check the model in Settings.",
   "locked-setting": "Whoever runs the server has fixed this setting, so it cannot be changed here.",
   "fixed-setting": "This setting can only be changed on the server's own computer, by whoever runs it.",
-  "unconfirmed-address": "This address is outside this machine. Confirm that your words may be sent there.",
+  "unconfirmed-address": "This address is outside this computer. Confirm that your words may be sent there.",
   "operator-only":
     "Only whoever runs the server may do this. If that is you, open the page by the one-time link that Turnleaf printed in its terminal.",
   unauthorized: "A token is needed. Please log in again.",

@@ -1,13 +1,13 @@
 export const en = {
   title: "Choose a model",
   intro: "A model writes the answers; your memory stays here and works with any of them. You can change it at any time.",
-  looking: "Looking for models on this machine…",
+  looking: "Looking for models on this computer…",
   lookAgain: "Look again",
   found: "Found",
   nothingFound:
-    "Nothing was found on this machine. Start Ollama or LM Studio and look again, or choose another provider.",
+    "Nothing was found on this computer. Start Ollama or LM Studio and look again, or choose another provider.",
   noModels: "running, but it has no model yet",
-  program: "the program on this machine, with your account at Anthropic",
+  program: "the program on this computer, with your account at Anthropic",
   inUse: "In use",
   use: "Use",
   useThis: (name: string) => `Use ${name}`,
@@ -49,7 +49,7 @@ export const en = {
 
   confirm: {
     title: "Send your words to this address?",
-    text: "It is neither on this machine nor a provider's own address. What you say, what is remembered for it and the key that you set for it are sent there. Confirm only if you know whose it is.",
+    text: "It is neither on this computer nor a provider's own address. What you say, what is remembered for it and the key that you set for it are sent there. Confirm only if you know whose it is.",
     yes: "Yes, send them there",
   },
   operator: {
@@ -68,19 +68,19 @@ export const en = {
   cannot: "It cannot answer yet.",
   lacks: {
     key: (model: string, label: string) => `${model} cannot answer yet: there is no key for ${label}.`,
-    away: (model: string, label: string) => `${model} cannot answer: ${label} is not running on this machine.`,
+    away: (model: string, label: string) => `${model} cannot answer: ${label} is not running on this computer.`,
     missing: (model: string, label: string) => `${model} cannot answer: ${label} does not have this model.`,
     unusable: (model: string, _label: string) => `The model ${model} cannot be used. Choose another one.`,
   },
   joinSentences: (first: string, second: string) => `${first} ${second}`,
-  stay: "Your words stay on this machine.",
+  stay: "Your words stay on this computer.",
   goTo: (names: string[]) => `Your words go to ${names.join(", ")}.`,
 
   picker: (model: string) => `Model of this conversation: ${model}`,
   noModel: "No model",
   onlyQuotes: "quotes what is remembered",
   asSet: "as in the settings",
-  local: (label: string) => `${label}, this machine`,
+  local: (label: string) => `${label}, this computer`,
   more: "More models…",
   pickTitle: "A model for this conversation",
   pickSettings: "Keys and other providers",

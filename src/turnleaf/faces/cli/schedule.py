@@ -27,7 +27,7 @@ from turnleaf.faces.cli.output import (
 from turnleaf.faces.cli.sessions import talk
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import stop_on
-from turnleaf.scheduling import TAKES, Runner
+from turnleaf.scheduling import DELIVERY_NEEDS, Runner
 from turnleaf.store.schedules import describe_timing, find_local_zone
 
 if TYPE_CHECKING:
@@ -255,8 +255,8 @@ def _report(done: str, one: Schedule, *, as_json: bool) -> None:
 
 def _mention_lack(workspace: Workspace, one: Schedule) -> None:
     """Write a note if something is missing for results to arrive."""
-    if one.kind in TAKES and one.kind not in deliveries(workspace.settings):
-        note(f"to deliver results to {one.kind}, that program needs {TAKES[one.kind]}")
+    if one.kind in DELIVERY_NEEDS and one.kind not in deliveries(workspace.settings):
+        note(f"to deliver results to {one.kind}, that program needs {DELIVERY_NEEDS[one.kind]}")
 
 
 def _describe_timing(one: Schedule) -> str:

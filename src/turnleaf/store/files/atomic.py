@@ -61,7 +61,7 @@ Marks: TypeAlias = tuple[int, int, int, int]
 _names_known_durable: set[Path] = set()
 
 
-class Overtaken(Exception):
+class ChangedMeanwhile(Exception):
     """Somebody else saved the file since it was read."""
 
 
@@ -103,7 +103,7 @@ def read(path: Path, max_bytes: int | None = None) -> bytes | None:
 def read_settled(
     path: Path, max_bytes: int | None = None, known: Marks | None = None
 ) -> tuple[bytes | None, Marks | None]:
-    """Read a whole file likewise, with its marks if it was at rest before it was read.
+    """Read a whole file, and its marks if it had stopped changing before it was read.
 
     One that has the marks that are `known` is not read: they are returned without its content.
     """
@@ -134,7 +134,7 @@ def read_mtime(path: Path) -> datetime:
 
 
 def read_marks(path: Path) -> Marks | None:
-    """Return what is another after every save, even one that puts the file's time back.
+    """Return values that change with every save, even one that puts the file's time back.
 
     None where there is no file, or none that can be read. It is opened, because a network folder
     may remember for a while how a file looked.
@@ -163,7 +163,7 @@ def is_at_rest(known: Marks) -> bool:
 
 
 def read_stamp(path: Path) -> Stamp | None:
-    """Return of a file's marks those that stay when it is renamed."""
+    """Return the marks of a file that survive a rename."""
     found = read_marks(path)
     return found and found[:3]
 
@@ -407,8 +407,8 @@ class Held:
         """Put new content in the place of what was read, and keep that; return its stamp.
 
         A person's editor knows nothing of our lock. What it saved since we read is left
-        alone (`Overtaken`); what it saves in this very instant, or writes later into the file
-        that it had open, is found at `find_previous`.
+        alone (`ChangedMeanwhile`); what it saves in this very instant, or writes later into the
+        file that it had open, is found at `find_previous`.
         """
         kept = find_previous(self.path)
         with _explain_errors("write", self.path):
@@ -417,7 +417,7 @@ class Held:
             # As late as possible: what is left of the gap is covered by the exchange below.
             if not is_current():
                 temporary.unlink(missing_ok=True)
-                raise Overtaken
+                raise ChangedMeanwhile
             # Before the rename, which keeps inode, size and time of change: by these our own save
             # is known again.
             written = read_stamp(temporary)

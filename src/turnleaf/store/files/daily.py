@@ -111,7 +111,7 @@ class DailyLog:
                 changed = _revise(data, entry, new)
                 if changed is None:
                     return False
-                with suppress(atomic.Overtaken):
+                with suppress(atomic.ChangedMeanwhile):
                     _swap(file, data, changed)
                     # Else an editor saved in that instant, and what it saved is changed next.
                     if file.read() == changed:
@@ -189,7 +189,7 @@ def _erase(path: Path, source: str) -> int:
             count, kept = _without(data, source)
             if not count:
                 break
-            with suppress(atomic.Overtaken):
+            with suppress(atomic.ChangedMeanwhile):
                 _swap(file, data, kept)
                 removed = max(removed, count)
         # The replaced file still holds what is being erased.

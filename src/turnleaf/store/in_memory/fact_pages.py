@@ -177,7 +177,7 @@ class Edit:
         gone = [m for d in (self.main, self.older) for m in erasing.take_out(d, found, self.now)]
         left = [erase_entry(entry, found, is_same=not self.main.steps) for entry in book.record]
         standing = {memory.id: memory for memory in self.main.memories}
-        tombs = erasing.make_tombs(found, standing, replace(self._make_template(), op="erase"))
+        tombs = erasing.make_tombstones(found, standing, replace(self._make_template(), op="erase"))
         self._keep([*filter(None, left), *map(Entry, tombs)])
         return gone
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from turnleaf.core.messages import Message
-    from turnleaf.core.window import Limits, SaidBefore
+    from turnleaf.core.window import EarlierMessage, Limits
     from turnleaf.store.files.databases import Connection
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
@@ -150,7 +150,7 @@ def _count_fitting(texts: Sequence[str], limits: Limits) -> int:
 
 def read_window(
     database: Connection, key: str, limits: Limits, now: datetime, *, resumed: bool = False
-) -> Sequence[SaidBefore]:
+) -> Sequence[EarlierMessage]:
     """Return the newest messages within the limits, reading backwards no further than needed."""
     rows = _read_back(database, key)
     return collect_window(stop_at_silence(rows, limits, now, is_joined=resumed), limits)

@@ -224,7 +224,7 @@ class MemoryFile:
         """Change the text by `edit`, for the holder of both locks."""
         # An editor takes no lock of ours, so a save may come between our reading and our swap.
         for _ in range(CHANGE_TRIES):
-            with suppress(atomic.Overtaken):
+            with suppress(atomic.ChangedMeanwhile):
                 opened = self._open(file, journal)
                 if opened.draft.page.tally.typed:
                     # Our change gives the page another time than what was typed was saved at.
@@ -260,7 +260,7 @@ class MemoryFile:
             if last is None or (self._read_late_save(last) is None and self._is_made(last)):
                 return None
             for _ in range(CHANGE_TRIES):
-                with suppress(atomic.Overtaken):
+                with suppress(atomic.ChangedMeanwhile):
                     opened = self._open(file, journal, replaced)
                     self._finish(file, journal, opened)
                     return opened
@@ -556,7 +556,7 @@ class MemoryFile:
                 self._replaced = self._find_untouched(opened)
                 # Both stay known: the next look compares bytes and need not parse.
                 self._contents = after, self._find_content(opened.on_disk)
-        except (StorageError, atomic.Overtaken):
+        except (StorageError, atomic.ChangedMeanwhile):
             journal.cut_back(size)
             raise
 
