@@ -170,17 +170,23 @@ def test_a_prompt_without_write_access_mentions_no_tools(
     assert "your tools" not in model.prompts[0].system
 
 
+def save(page: Path, text: str, moment: datetime) -> None:
+    """Save a page together with its time: the assistant may look in between."""
+    new = page.with_suffix(".new")
+    new.write_text(text, "utf-8")
+    os.utime(new, (moment.timestamp(),) * 2)
+    new.replace(page)
+
+
 def test_a_fact_typed_by_hand_has_the_day_on_which_it_was_first_seen(
     reopen: Reopen, model: ScriptedModel
 ) -> None:
     assistant = reopen()
     assistant.memory.init()
     page = assistant.memory.location
-    page.write_text("# Memory\n\n- likes tea\n", "utf-8")
-    os.utime(page, (MONDAY.timestamp() - 864_000,) * 2)
+    save(page, "# Memory\n\n- likes tea\n", MONDAY - timedelta(days=10))
     assistant.reply(KEY, "Hi")
-    page.write_text("# Memory\n\n- likes tea\n- and milk\n", "utf-8")
-    os.utime(page, (MONDAY.timestamp(),) * 2)
+    save(page, "# Memory\n\n- likes tea\n- and milk\n", MONDAY)
     assistant.reply(KEY, "Hi")
     shown = model.prompts[-1].system
     assert "- likes tea [2026-11-06 " in shown

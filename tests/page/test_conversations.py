@@ -33,11 +33,14 @@ READ = """async (step) => {
     // Scroll up or down to the end, and note whenever what is being read moves by itself.
     const region = document.querySelector(".chat-scroll");
     const frame = () => new Promise((done) => requestAnimationFrame(done));
+    // Between two frames, as a wheel does: the page hears of it before it sees what has grown.
+    const task = () => new Promise((done) => setTimeout(done));
     const moves = [];
     const more = step < 0 ? ".chat-rest:has(~ .chat-turn)" : ".chat-turn ~ .chat-rest";
     const below = () => region.scrollHeight - region.clientHeight - region.scrollTop;
     const left = () => (step < 0 ? region.scrollTop : below());
     while (left() >= 1 || region.querySelector(more)) {
+        await task();
         const edge = region.getBoundingClientRect().top;
         const turns = [...region.querySelectorAll(".chat-turn")];
         const read = turns.find((turn) => turn.getBoundingClientRect().bottom > edge + 5);

@@ -778,8 +778,11 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(
 
 
 def save(path: Path, text: str, seconds: int) -> None:
-    path.write_text(text, "utf-8")
-    os.utime(path, (seconds, seconds))
+    """Save a file together with its time: a store that is open may look in between."""
+    new = path.with_suffix(".new")
+    new.write_text(text, "utf-8")
+    os.utime(new, (seconds, seconds))
+    new.replace(path)
 
 
 def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: StoreLocation) -> None:
